@@ -1,0 +1,1 @@
+"""Per notebook: questions with computed answers, checks that say what went wrong, solutions."""

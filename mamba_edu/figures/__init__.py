@@ -1,0 +1,7 @@
+"""Arrays in, a `Figure` out. Nothing is shown here, and no maths is done."""
+
+from mamba_edu.figures.describe import describe_drawing
+from mamba_edu.figures.lines import draw_lines, draw_phase
+from mamba_edu.figures.style import ROLES, Line, styled
+
+__all__ = ["ROLES", "Line", "describe_drawing", "draw_lines", "draw_phase", "styled"]

@@ -1,0 +1,25 @@
+"""How the course talks to its reader: pictures, guesses, verdicts, sources, solutions, progress."""
+
+from mamba_edu.reader.guess import Question, ask, nearest, predict
+from mamba_edu.reader.journal import progress, record
+from mamba_edu.reader.picture import show, to_png
+from mamba_edu.reader.source import show_solution, show_source
+from mamba_edu.reader.still import StillBox
+from mamba_edu.reader.trial import Claim, judge, verdict
+
+__all__ = [
+    "Claim",
+    "Question",
+    "StillBox",
+    "ask",
+    "judge",
+    "nearest",
+    "predict",
+    "progress",
+    "record",
+    "show",
+    "show_solution",
+    "show_source",
+    "to_png",
+    "verdict",
+]

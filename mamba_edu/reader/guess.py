@@ -1,0 +1,114 @@
+"""Predict before you run: a question whose answer is computed, never typed."""
+
+import html
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import ipywidgets
+from IPython.display import display
+
+from mamba_edu.reader.journal import read_journal, record
+from mamba_edu.reader.still import StillBox
+
+LETTERS = "ABCDE"
+
+
+class Question(NamedTuple):
+    """A question to commit to.
+
+    Fields:
+        key: where the guess is recorded, such as "n01.after_one_tau".
+        asks: the question, one sentence or two.
+        choices: what to choose from; one of them is the common mistake.
+        answer: computes (index of the right choice, the evidence in words); None if a later
+            notebook answers.
+        surprised: one sentence for whoever guessed otherwise.
+    """
+
+    key: str
+    asks: str
+    choices: tuple[str, ...]
+    answer: Callable[[], tuple[int, str]] | None
+    surprised: str = ""
+
+
+def nearest(value: float, options: Sequence[float]) -> int:
+    """Find which option a computed value is nearest to."""
+    return min(range(len(options)), key=lambda i: abs(options[i] - value))
+
+
+def list_choices(question: Question) -> list[str]:
+    """Write each choice behind its letter."""
+    return [f"{LETTERS[i]}  {choice}" for i, choice in enumerate(question.choices)]
+
+
+def tell_answer(question: Question) -> str:
+    """Compute the answer and say it with its evidence."""
+    if question.answer is None:
+        return "Noted. A later notebook asks again and answers."
+    index, evidence = question.answer()
+    if not 0 <= index < len(question.choices):
+        raise ValueError(
+            f"{question.key}: answer {index} is none of {len(question.choices)} choices"
+        )
+    surprised = f" If you were surprised: {question.surprised}" if question.surprised else ""
+    return f"{LETTERS[index]}, {question.choices[index]}. {evidence}{surprised}"
+
+
+def write_still(question: Question) -> dict[str, str]:
+    """Write the question for a page without a kernel, the answer in a closed fold."""
+    listed = list_choices(question)
+    items = "".join(f"<div>{html.escape(line)}</div>" for line in listed)
+    told = tell_answer(question)
+    fold = f"<details><summary>Guess first, then open</summary>{html.escape(told)}</details>"
+    asked = f"<p><b>Predict.</b> {html.escape(question.asks)}</p>"
+    plain = "\n".join([f"Predict. {question.asks}", *listed, f"Answer: {told}"])
+    return {"text/html": asked + items + fold, "text/plain": plain}
+
+
+def build_controls(question: Question) -> list[ipywidgets.Widget]:
+    """Build the live form: choices, a button, and the answer once the reader has committed."""
+    asked = ipywidgets.HTML(f"<b>Predict.</b> {html.escape(question.asks)}")
+    choice = ipywidgets.RadioButtons(
+        options=list_choices(question), index=None, layout={"width": "auto"}
+    )
+    commit = ipywidgets.Button(description="This is my guess", disabled=True)
+    told = ipywidgets.HTML()
+
+    def reveal(_) -> None:
+        record("guesses", question.key, question.choices[choice.index])
+        told.value = f"You said {LETTERS[choice.index]}. " + html.escape(tell_answer(question))
+        choice.disabled = commit.disabled = True
+
+    choice.observe(lambda change: setattr(commit, "disabled", change["new"] is None), "index")
+    commit.on_click(reveal)
+    return [asked, choice, commit, told]
+
+
+def predict(question: Question) -> None:
+    """Ask the reader to commit to an answer before it is on the page.
+
+    Live it is a form: choose, press, read. On a page without a kernel the choices stand as text
+    and the computed answer lies in a closed fold.
+
+    Raises:
+        TypeError: if it is not given a `Question`.
+        ValueError: if the question has fewer than two or more than five choices.
+    """
+    if not isinstance(question, Question):
+        raise TypeError(f"question must be a Question of mamba_edu.exercises; got {question!r}")
+    if not 2 <= len(question.choices) <= len(LETTERS):
+        raise ValueError(
+            f"choices must be 2 to {len(LETTERS)}; {question.key} has {len(question.choices)}"
+        )
+    display(StillBox(build_controls(question), write_still(question)))
+
+
+def ask(questions: Sequence[Question]) -> None:
+    """Ask several questions one after the other, and say how many were answered before."""
+    before = read_journal()["guesses"]
+    for question in questions:
+        predict(question)
+    known = sum(question.key in before for question in questions)
+    if known:
+        print(f"Answered before: {known} of {len(questions)}. A new answer replaces the old one.")

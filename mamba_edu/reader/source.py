@@ -1,0 +1,41 @@
+"""Print code as it really is: a function of the package, or an exercise's solution."""
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable
+
+from IPython.display import display
+
+
+def get_source(function: Callable) -> str:
+    """Read a function's source as the package holds it, whatever wraps it."""
+    try:
+        return textwrap.dedent(inspect.getsource(inspect.unwrap(function))).rstrip()
+    except (TypeError, OSError) as error:
+        raise TypeError(f"function must be written in Python; got {function!r}") from error
+
+
+def get_solution(solve: Callable) -> str:
+    """Read `solve_<name>` as the exercise wants it: a function called `<name>`.
+
+    Raises:
+        ValueError: if the function's name does not begin with `solve_`.
+    """
+    name = solve.__name__
+    if not name.startswith("solve_"):
+        raise ValueError(f"solve must be a function named solve_<exercise>; got {name!r}")
+    return re.sub(rf"\b{name}\b", name.removeprefix("solve_"), get_source(solve))
+
+
+def show_source(function: Callable) -> None:
+    """Show how the package writes a function: the same text that runs."""
+    code = get_source(function)
+    display({"text/markdown": f"```python\n{code}\n```", "text/plain": code}, raw=True)
+
+
+def show_solution(solve: Callable) -> None:
+    """Show an exercise's solution in a closed fold: the very code that the tests put in."""
+    code = get_solution(solve)
+    fold = f"<details><summary>Solution</summary>\n\n```python\n{code}\n```\n\n</details>"
+    display({"text/markdown": fold, "text/plain": code}, raw=True)

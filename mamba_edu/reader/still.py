@@ -1,0 +1,34 @@
+"""A box of controls that is also a still page: what clones, hosting sites and tests see of it."""
+
+from typing import Any
+
+import ipywidgets
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+class StillBox(ipywidgets.VBox):
+    """Controls with a fixed still form beside the live one.
+
+    Args:
+        children: the widgets, top to bottom.
+        still: MIME type -> text or base64; must hold "text/plain", and what a page without a
+            kernel shows ("text/html" or "image/png").
+        metadata: MIME type -> what front ends need beside it.
+
+    Raises:
+        ValueError: if `still` lacks its plain text; a test could not compare it then.
+    """
+
+    def __init__(self, children: list, still: dict[str, str], metadata: dict | None = None):
+        if "text/plain" not in still:
+            raise ValueError(f"still must hold 'text/plain'; it holds {sorted(still)}")
+        super().__init__(children)
+        self.still, self.still_metadata = dict(still), metadata or {}
+
+    def __repr__(self) -> str:
+        return self.still["text/plain"]
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict, dict]:
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        return {**self.still, VIEW: view}, self.still_metadata

@@ -1,0 +1,1 @@
+"""Things to play with: each is a still picture too."""
