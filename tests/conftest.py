@@ -1,0 +1,17 @@
+"""Check shapes in the maths while the tests run."""
+
+import pytest
+from jaxtyping import config, install_import_hook
+
+# Every annotated call in these modules is checked against its shapes and dtypes. The hook must be
+# in place before their first import, and costs readers nothing: only the tests install it.
+MATHS = ["mamba_edu._checks", "mamba_edu.discretize", "mamba_edu.linear"]
+install_import_hook(MATHS, "beartype.beartype")
+
+
+@pytest.fixture
+def as_reader():
+    """Call the maths as a reader does, without the hook, so that our own refusals answer."""
+    config.update("jaxtyping_disable", True)
+    yield
+    config.update("jaxtyping_disable", False)
