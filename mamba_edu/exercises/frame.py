@@ -47,9 +47,8 @@ class Exercise(NamedTuple):
 
 def find_difference(got: Any, expected: Any, tolerance: float) -> str:
     """Say how an answer differs from the expected one; empty if it does not."""
-    if type(got) is not type(expected) and not (
-        isinstance(got, int | float) and isinstance(expected, int | float)
-    ):
+    numbers = isinstance(got, int | float) and isinstance(expected, int | float)
+    if not isinstance(got, type(expected)) and not numbers:
         return f"it returns a {type(got).__name__}, not a {type(expected).__name__}"
     got, expected = torch.as_tensor(got), torch.as_tensor(expected)
     if got.shape != expected.shape:

@@ -40,30 +40,26 @@ class Control(NamedTuple):
 class SliderFigure(StillBox):
     """A figure with sliders; `redraw` is what a moved slider calls, `sweep` calls it everywhere."""
 
-    def __init__(self, compute, figure, alt, caption, controls):
-        self.compute, self.figure, self.alt, self.controls = compute, figure, alt, controls
+    def __init__(self, draw: Callable[..., tuple[Figure, str]], controls: Sequence[Control]):
+        self.draw, self.controls = draw, controls
         self.image = ipywidgets.Image(format="png")
         self.words = ipywidgets.HTML()
         self.sliders = [build_slider(control) for control in controls]
-        first = compute(**{control.name: control.start for control in controls})
-        fig, words = figure(first), alt(first)
-        require_text("alt", words)
-        still, metadata = bundle_picture(fig, words)
+        fig, alt = draw(**{control.name: control.start for control in controls})
+        require_text("alt", alt)
         self.image.layout.width = f"{get_displayed_width(fig)}px"
         self.image.layout.max_width = "100%"
-        super().__init__([*self.sliders, self.image, self.words], still, metadata)
+        super().__init__([*self.sliders, self.image, self.words], *bundle_picture(fig, alt))
         self.redraw()
         for slider in self.sliders:
             slider.observe(self.redraw, "value")
 
     def redraw(self, _: Any = None) -> None:
-        """Compute and draw for where the sliders stand now; one call, one picture."""
-        result = self.compute(
-            **{c.name: slider.value for c, slider in zip(self.controls, self.sliders, strict=True)}
-        )
-        words = self.alt(result)
-        self.image.value = to_png(self.figure(result), sharpness=1.25, colours=None)
-        self.words.value = f"<div aria-live='polite'>{html.escape(words)}</div>"
+        """Draw for where the sliders stand now; one call, one picture."""
+        stands = {c.name: s.value for c, s in zip(self.controls, self.sliders, strict=True)}
+        fig, alt = self.draw(**stands)
+        self.image.value = to_png(fig, sharpness=1.25, colours=None)
+        self.words.value = f"<div aria-live='polite'>{html.escape(alt)}</div>"
 
     def sweep(self) -> int:
         """Move each slider over its whole range and count the different pictures drawn."""
@@ -94,23 +90,15 @@ def build_slider(control: Control) -> ipywidgets.SelectionSlider:
 
 
 def explore(
-    compute: Callable[..., Any],
-    figure: Callable[[Any], Figure],
-    alt: Callable[[Any], str],
-    caption: str,
-    controls: Sequence[Control],
-) -> SliderFigure:
+    draw: Callable[..., tuple[Figure, str]], caption: str, controls: Sequence[Control]
+) -> None:
     """Show a figure that is computed anew whenever a slider is let go.
 
     Args:
-        compute: one keyword argument per control -> a result; pure.
-        figure: that result -> the Figure.
-        alt: that result -> the picture in words, with its numbers.
+        draw: one keyword argument per control -> the Figure, and the same in words with its
+            numbers; pure.
         caption: what to do and what to see.
-        controls: one to three.
-
-    Returns:
-        The widget, already shown.
+        controls: one to three sliders.
 
     Raises:
         ValueError: if there are no controls or too many, or a start that is not a position.
@@ -118,8 +106,6 @@ def explore(
     if not 1 <= len(controls) <= MOST_CONTROLS:
         raise ValueError(f"controls must be 1 to {MOST_CONTROLS}; got {len(controls)}")
     require_text("caption", caption)
-    box = SliderFigure(compute, figure, alt, caption, controls)
+    box = SliderFigure(draw, controls)
     display(box)
-    words = alt(compute(**{control.name: control.start for control in controls}))
-    display(bundle_caption(caption, words), raw=True)
-    return box
+    display(bundle_caption(caption, box.still_metadata["image/png"]["alt"]), raw=True)

@@ -1,0 +1,221 @@
+"""Notebook 01: questions, checks and solutions about states that leak, turn and add up."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from mamba_edu.exercises.frame import Exercise, Mistake, run_check
+from mamba_edu.linear import fit_decay, trace_states
+from mamba_edu.reader import Question, nearest
+from mamba_edu.tasks import load_recording
+
+
+def answer_after_one_tau() -> tuple[int, str]:
+    """Step a bucket for one time constant and see what is left of 1."""
+    steps = 1000
+    a_bar = math.exp(-1 / steps)
+    left = 1.0
+    for _ in range(steps):
+        left *= a_bar
+    return nearest(left, (0.5, 0.37, 0.0)), f"Stepped one by one, {left:.3f} of it is left."
+
+
+AFTER_ONE_TAU = Question(
+    key="n01.after_one_tau",
+    asks="A bucket holds 1. It leaks with time constant tau and nothing flows in. "
+    "How much is left after one tau?",
+    choices=("one half", "a bit more than a third", "nothing"),
+    answer=answer_after_one_tau,
+    surprised="tau is the time to fall to 1/e, not to one half and not to nothing; "
+    "the half-life is shorter, tau times ln 2.",
+)
+
+
+def answer_complex_rate() -> tuple[int, str]:
+    """Follow a state with a complex rate: does its size change, and does it turn?"""
+    a_bar = torch.exp(torch.tensor([[-0.05 + 0.5j]], dtype=torch.complex128))
+    x = torch.zeros(1, 40, 1, dtype=torch.float64)
+    x[0, 0, 0] = 1
+    h = trace_states(x, a_bar, torch.ones_like(a_bar))[0, :, 0, 0]
+    turns = float(torch.diff(torch.angle(h)).remainder(2 * math.pi).sum()) / (2 * math.pi)
+    shrinks, turning = bool(abs(h[-1]) < 0.5 * abs(h[0])), turns > 1
+    evidence = f"After 40 steps its size is {abs(h[-1]):.2f} and it has turned {turns:.1f} times."
+    return (2 if shrinks and turning else 1 if turning else 0), evidence
+
+
+COMPLEX_RATE = Question(
+    key="n01.complex_rate",
+    asks="Now the rate is a complex number, A = -0.05 + 0.5i, and the state starts at 1. "
+    "Where does it go?",
+    choices=(
+        "straight to 0, only slower",
+        "round a circle of fixed size",
+        "round and inward, to 0",
+    ),
+    answer=answer_complex_rate,
+    surprised="the real part of A sets how fast the state shrinks, "
+    "the imaginary part how fast it turns.",
+)
+
+
+def predict_discharge(n_fit: int, taus: Tensor) -> Tensor:
+    """Fit leaky states of given time constants to the first samples, predict the whole discharge.
+
+    Args:
+        n_fit: how many samples from the end of the current on are fitted.
+        taus: time constants in ms, (d_state,).
+    """
+    voltage = load_recording().voltage[11_000:]
+    t = torch.arange(len(voltage), dtype=torch.float64) / 2
+    columns = torch.cat([torch.exp(-t[:, None] / taus), torch.ones(len(t), 1).double()], dim=1)
+    weights = torch.linalg.lstsq(columns[:n_fit], voltage[:n_fit, None]).solution
+    return (columns @ weights)[:, 0]
+
+
+def answer_two_states() -> tuple[int, str]:
+    """Fit one state, then two, to the first 50 ms and compare their errors at the end."""
+    voltage = load_recording().voltage[11_000:]
+    one = predict_discharge(100, torch.tensor([fit_decay(voltage[:100], 0.5).tau]).double())
+    two = predict_discharge(100, torch.tensor([8.0, 40.0], dtype=torch.float64))
+    late = slice(500, 1000)
+    errors = [float((p[late] - voltage[late]).pow(2).mean().sqrt()) for p in (one, two)]
+    ratio = errors[0] / errors[1]
+    return nearest(math.log(ratio), (0.0, math.log(2), math.log(8))), (
+        f"One state misses the end by {errors[0]:.1f} mV, two by {errors[1]:.1f} mV."
+    )
+
+
+TWO_STATES = Question(
+    key="n01.two_states",
+    asks="Fit one leaky state, or a sum of two, to the first 50 ms of the discharge. "
+    "By how much more does the one miss the last 250 ms?",
+    choices=("about the same", "about twice", "more than five times"),
+    answer=answer_two_states,
+    surprised="early on a fast and a slow leak look like one leak of middling speed; "
+    "only later does the slow one stand alone.",
+)
+
+
+def solve_steps_to_half(a_bar: float) -> float:
+    """Count the steps, not rounded, after which a state multiplied by a_bar each step is halved."""
+    return math.log(0.5) / math.log(a_bar)
+
+
+STEPS_TO_HALF = Exercise(
+    notebook="n01",
+    solve=solve_steps_to_half,
+    cases={
+        "a_bar = 0.5, halved by every step": {"a_bar": 0.5},
+        "a_bar = 0.9": {"a_bar": 0.9},
+        "a_bar = 0.999, a long memory": {"a_bar": 0.999},
+    },
+    mistakes=(
+        Mistake(
+            lambda a_bar: -1 / math.log(a_bar),
+            "this is the time constant, to 1/e; one half comes sooner.",
+        ),
+        Mistake(
+            lambda a_bar: 0.5 / (1 - a_bar),
+            "the state loses a share of what is left, so it does not fall along a straight line.",
+        ),
+        Mistake(
+            lambda a_bar: math.log(a_bar) / math.log(0.5),
+            "the quotient is upside down: solve a_bar ** steps = 0.5 for steps.",
+        ),
+    ),
+)
+
+
+def check_steps_to_half(student) -> None:
+    """Check `steps_to_half`."""
+    run_check(STEPS_TO_HALF, student)
+
+
+def solve_smooth(x: Tensor, half_life: float) -> Tensor:
+    """Average a signal with a bucket whose weight on the past halves every `half_life` steps."""
+    a_bar = 0.5 ** (1 / half_life)
+    h, states = torch.zeros(()).to(x), []
+    for x_t in x:
+        h = a_bar * h + (1 - a_bar) * x_t
+        states.append(h)
+    return torch.stack(states)
+
+
+def smooth_with(x: Tensor, a_bar: float, b_bar: float, late: bool = False) -> Tensor:
+    """Run a bucket with any weights; `late` reads the state before the token instead of after."""
+    h, states = torch.zeros(()).to(x), []
+    for x_t in x:
+        after = a_bar * h + b_bar * x_t
+        states.append(h if late else after)
+        h = after
+    return torch.stack(states)
+
+
+RAMP = torch.tensor([1.0, 0, 0, 2, 2, 2, 2], dtype=torch.float64)
+
+SMOOTH = Exercise(
+    notebook="n01",
+    solve=solve_smooth,
+    cases={
+        "one pulse, half_life = 1": {"x": torch.eye(6, dtype=torch.float64)[0], "half_life": 1.0},
+        "a step, half_life = 3": {"x": RAMP, "half_life": 3.0},
+    },
+    mistakes=(
+        Mistake(
+            lambda x, half_life: smooth_with(x, 0.5 ** (1 / half_life), 1.0),
+            "weight the input by 1 - a_bar, or a constant input fills the bucket above its level.",
+        ),
+        Mistake(
+            lambda x, half_life: smooth_with(
+                x, 0.5 ** (1 / half_life), 1 - 0.5 ** (1 / half_life), late=True
+            ),
+            "this is the state before it reads the token; the course keeps the one after.",
+        ),
+        Mistake(
+            lambda x, half_life: smooth_with(
+                x, math.exp(-1 / half_life), 1 - math.exp(-1 / half_life)
+            ),
+            "half_life was taken for the time constant: after half_life steps one half is left.",
+        ),
+    ),
+)
+
+
+def check_smooth(student) -> None:
+    """Check `smooth`."""
+    run_check(SMOOTH, student)
+
+
+def solve_make_oscillator(period: float, half_life: float) -> complex:
+    """Find the rate A, per step, of a state that turns once a period and halves every half_life."""
+    return complex(-math.log(2) / half_life, 2 * math.pi / period)
+
+
+MAKE_OSCILLATOR = Exercise(
+    notebook="n01",
+    solve=solve_make_oscillator,
+    cases={
+        "a quarter turn a step": {"period": 4.0, "half_life": 8.0},
+        "a slow turn that fades fast": {"period": 50.0, "half_life": 2.0},
+    },
+    mistakes=(
+        Mistake(
+            lambda period, half_life: complex(math.log(2) / half_life, 2 * math.pi / period),
+            "the real part is positive: this state grows.",
+        ),
+        Mistake(
+            lambda period, half_life: complex(-math.log(2) / half_life, 1 / period),
+            "one turn is 2 pi in angle, not 1.",
+        ),
+        Mistake(
+            lambda period, half_life: complex(-1 / half_life, 2 * math.pi / period),
+            "half_life was taken for the time constant; they differ by ln 2.",
+        ),
+    ),
+)
+
+
+def check_make_oscillator(student) -> None:
+    """Check `make_oscillator`."""
+    run_check(MAKE_OSCILLATOR, student)
