@@ -1,0 +1,98 @@
+"""The commands behind course.py: lab, test, build, reset."""
+
+import argparse
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    parser = make_parser()
+    given = sys.argv[1:] if argv is None else argv
+    arguments = parser.parse_args(given or ["lab"])
+    if not (ROOT / "notebooks").is_dir():
+        print(f"The course's folder is needed: {ROOT} holds no notebooks. Use course.py in it.")
+        return 2
+    try:
+        return arguments.run(arguments)
+    except (ValueError, OSError) as error:
+        print(f"{arguments.command}: {error}")
+        return 2
+    except KeyboardInterrupt:
+        print("\nStopped.")
+        return 130
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Describe the commands; `course.py --help` explains them in the same words."""
+    parser = argparse.ArgumentParser(prog="course.py", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    lab = commands.add_parser("lab", help="open JupyterLab on your workbook")
+    lab.add_argument("notebook", nargs="?", default="00", metavar="NN", help="which to open")
+    lab.add_argument("--stored", action="store_true", help="the notebooks with their outputs")
+    lab.add_argument("--stage", action="store_true", help="in large print, for a projector")
+    lab.add_argument("--port", type=int, metavar="N", help="listen on this port")
+    lab.add_argument("--no-browser", action="store_true", help="only print the address")
+    lab.set_defaults(run=run_lab)
+
+    test = commands.add_parser("test", help="run the tests")
+    test.add_argument("--quick", action="store_true", help="those for daily use")
+    test.set_defaults(run=run_test)
+
+    build = commands.add_parser("build", help="run notebooks again and store what they print")
+    build.add_argument("numbers", nargs="*", metavar="NN", help="which; all, if none is named")
+    build.add_argument("--solutions", type=Path, metavar="DIR", help="write solved copies here")
+    build.set_defaults(run=run_build)
+
+    reset = commands.add_parser("reset", help="a fresh copy of a notebook; yours is kept")
+    reset.add_argument("number", metavar="NN", help="which")
+    reset.set_defaults(run=run_reset)
+    return parser
+
+
+# Each command imports what it needs when it runs, so that the others start at once.
+
+
+def run_lab(arguments: argparse.Namespace) -> int:
+    """Open JupyterLab."""
+    from mamba_edu.cli.lab import open_lab
+
+    return open_lab(
+        ROOT,
+        stored=arguments.stored,
+        stage=arguments.stage,
+        port=arguments.port,
+        browser=not arguments.no_browser,
+        notebook=arguments.notebook,
+    )
+
+
+def run_test(arguments: argparse.Namespace) -> int:
+    """Run the tests."""
+    from mamba_edu.cli.suite import run_suite
+
+    return run_suite(ROOT, quick=arguments.quick)
+
+
+def run_build(arguments: argparse.Namespace) -> int:
+    """Store executed notebooks, or write solved ones elsewhere."""
+    if arguments.solutions is not None:
+        from mamba_edu.cli.solutions import build_solutions
+
+        return build_solutions(ROOT, arguments.solutions, arguments.numbers)
+    from mamba_edu.cli.build import build
+
+    return build(ROOT, arguments.numbers)
+
+
+def run_reset(arguments: argparse.Namespace) -> int:
+    """Give the reader a fresh copy and say where the old one went."""
+    from mamba_edu.cli.workbook import reset
+
+    kept = reset(ROOT, arguments.number)
+    print(f"Your workbook has a fresh copy of notebook {arguments.number}.")
+    print(f"Yours is kept: {kept.relative_to(ROOT)}" if kept else "There was none of yours yet.")
+    return 0
