@@ -31,6 +31,7 @@ class Exercise(NamedTuple):
         cases: words -> keyword arguments; the easiest first.
         mistakes: plausible wrong answers; a student's answer that equals one earns its sentence.
         tolerance: the largest relative or absolute difference that still passes.
+        observe: turns a function into what is compared, such as its value with its gradient.
     """
 
     notebook: str
@@ -38,6 +39,7 @@ class Exercise(NamedTuple):
     cases: Mapping[str, Mapping[str, Any]]
     mistakes: Sequence[Mistake]
     tolerance: float = 1e-9
+    observe: Callable[[Callable], Callable] = lambda function: function
 
     @property
     def name(self) -> str:
@@ -56,7 +58,9 @@ def find_difference(got: Any, expected: Any, tolerance: float) -> str:
     if got.is_complex() != expected.is_complex():
         return f"its numbers are {got.dtype}, not {expected.dtype}"
     wide = torch.complex128 if expected.is_complex() else torch.float64
-    same = torch.isclose(got.to(wide), expected.to(wide), rtol=tolerance, atol=tolerance)
+    same = torch.isclose(
+        got.to(wide), expected.to(wide), rtol=tolerance, atol=tolerance, equal_nan=True
+    )
     return "" if same.all() else "its values differ"
 
 
@@ -76,7 +80,8 @@ def copy_case(case: Mapping[str, Any]) -> dict[str, Any]:
 def guess_cause(exercise: Exercise, got: Any, case: Mapping[str, Any]) -> str:
     """Find the known mistake that gives this very answer."""
     for mistake in exercise.mistakes:
-        if not find_difference(got, mistake.function(**copy_case(case)), exercise.tolerance):
+        slip = exercise.observe(mistake.function)(**copy_case(case))
+        if not find_difference(got, slip, exercise.tolerance):
             return mistake.cause
     return "not one of the usual slips; print both values for this case and compare."
 
@@ -95,7 +100,7 @@ def run_check(exercise: Exercise, student: Callable) -> None:
         raise TypeError(f"{label} needs your function, {exercise.name}; got {student!r}")
     for words, case in exercise.cases.items():
         try:
-            got = student(**copy_case(case))
+            got = exercise.observe(student)(**copy_case(case))
         except NotImplementedError:
             print(f"{label}: not attempted yet. Write {exercise.name} above, then run both cells.")
             return
@@ -110,7 +115,7 @@ def run_check(exercise: Exercise, student: Callable) -> None:
 
 def compare(exercise: Exercise, label: str, words: str, case: Mapping, got: Any) -> None:
     """Raise `CheckFailed` with all that helps, if one answer differs from the solution's."""
-    expected = exercise.solve(**copy_case(case))
+    expected = exercise.observe(exercise.solve)(**copy_case(case))
     difference = find_difference(got, expected, exercise.tolerance)
     if difference:
         raise CheckFailed(
