@@ -68,7 +68,7 @@ def predict_discharge(n_fit: int, taus: Tensor) -> Tensor:
     """
     voltage = load_recording().voltage[11_000:]
     t = torch.arange(len(voltage), dtype=torch.float64) / 2
-    columns = torch.cat([torch.exp(-t[:, None] / taus), torch.ones(len(t), 1).double()], dim=1)
+    columns = torch.cat([torch.exp(-t[:, None] / taus), torch.ones_like(t[:, None])], dim=1)
     weights = torch.linalg.lstsq(columns[:n_fit], voltage[:n_fit, None]).solution
     return (columns @ weights)[:, 0]
 
@@ -76,7 +76,8 @@ def predict_discharge(n_fit: int, taus: Tensor) -> Tensor:
 def answer_two_states() -> tuple[int, str]:
     """Fit one state, then two, to the first 50 ms and compare their errors at the end."""
     voltage = load_recording().voltage[11_000:]
-    one = predict_discharge(100, torch.tensor([fit_decay(voltage[:100], 0.5).tau]).double())
+    tau = fit_decay(voltage[:100], 0.5).tau
+    one = predict_discharge(100, torch.tensor([tau], dtype=torch.float64))
     two = predict_discharge(100, torch.tensor([8.0, 40.0], dtype=torch.float64))
     late = slice(500, 1000)
     errors = [float((p[late] - voltage[late]).pow(2).mean().sqrt()) for p in (one, two)]

@@ -168,8 +168,8 @@ SAFE_GAIN = Exercise(
     cases={
         "z = -1, far from 0 (value, then gradient)": {"z": torch.tensor([-1.0]).double()},
         "z = 0 (value, then gradient)": {"z": torch.tensor([0.0]).double()},
-        "z = -1e-9 and 0 together (values, then gradients)": {
-            "z": torch.tensor([-1e-9, 0.0]).double()
+        "z = -7e-10 and 0 together (values, then gradients)": {
+            "z": torch.tensor([-7e-10, 0.0]).double()
         },
     },
     mistakes=(
@@ -189,9 +189,9 @@ SAFE_GAIN = Exercise(
         ),
         Mistake(
             lambda z: torch.where(
-                z.abs() < 1e-12, 1 + z / 2, torch.expm1(z) / torch.where(z.abs() < 1e-12, 1, z)
+                z == 0, 1 + z / 2, (torch.exp(z) - 1) / torch.where(z == 0, torch.ones_like(z), z)
             ),
-            "the series takes over too late: the quotient's gradient cancels for small z.",
+            "right at 0 itself, but beside it exp(z) - 1 has lost its digits.",
         ),
     ),
 )
