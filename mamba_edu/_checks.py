@@ -123,7 +123,7 @@ def check_shapes(**named: tuple[Tensor, str]) -> None:
         shape, names = tuple(tensor.shape), axes.split()
         if len(shape) != len(names):
             raise ValueError(
-                f"{name} must have {len(names)} axes ({', '.join(names)}); its shape is {shape}"
+                f"{name} must have the axes ({', '.join(names)}); its shape is {shape}"
             )
         for axis, size in zip(names, shape, strict=True):
             expected, owner = sizes.setdefault(axis, (size, name))
