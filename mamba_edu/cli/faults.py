@@ -98,12 +98,17 @@ def find_text_faults(output: NotebookNode, root: Path | None) -> Iterator[str]:
     """Find addresses, reprs, clocks and paths in the text of one output."""
     for kind, text in gather_texts(output).items():
         patterns = ANYWHERE + (IN_PLAIN_TEXT if kind == "text/plain" else [])
-        for what, pattern, allowed in patterns:
-            if match := re.search(pattern, text):
-                yield f"found {what}, {quote(text, match.start())}; allowed: {allowed}"
-        for folder in list_own_folders(root):
-            if folder in text:
-                yield f"found the path {folder!r}; allowed: paths relative to the course"
+        finds = [(what, re.search(p, text), allowed) for what, p, allowed in patterns]
+        yield from (
+            f"found {what}, {quote(text, match.start())}; allowed: {allowed}"
+            for what, match, allowed in finds
+            if match
+        )
+        yield from (
+            f"found the path {folder!r}; allowed: paths relative to the course"
+            for folder in list_own_folders(root)
+            if folder in text
+        )
 
 
 def list_own_folders(root: Path | None) -> list[str]:

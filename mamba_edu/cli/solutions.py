@@ -104,10 +104,10 @@ def solve_cell(stub: str, exercises: str) -> str:
     solution = list_functions(exercises).get(f"solve_{name}")
     if solution is None:
         raise ValueError(f"exercise {name} has no solution; solve_{name} is to be defined")
-    if list_arguments(solution) != list_arguments(function):
+    if list_argument_names(solution) != list_argument_names(function):
         raise ValueError(
-            f"exercise {name} takes {list_arguments(function)} and its solution "
-            f"{list_arguments(solution)}; their arguments must be the same"
+            f"exercise {name} takes {list_argument_names(function)} and its solution "
+            f"{list_argument_names(solution)}; their arguments must be the same"
         )
     source = ast.get_source_segment(exercises, solution)
     return re.sub(rf"\bsolve_{name}\b", name, source)
@@ -119,7 +119,7 @@ def list_functions(source: str) -> dict[str, ast.FunctionDef]:
     return {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
 
 
-def list_arguments(function: ast.FunctionDef) -> list[str]:
+def list_argument_names(function: ast.FunctionDef) -> list[str]:
     """List the names of a function's arguments, in order."""
     nodes = ast.walk(function.args)
     return [node.arg for node in nodes if isinstance(node, ast.arg)]
@@ -130,10 +130,12 @@ def find_failed_checks(notebook: NotebookNode) -> list[str]:
     faults = []
     for number, cell in enumerate(notebook.cells, start=1):
         printed = "".join(output.get("text", "") for output in cell.get("outputs", []))
-        for name in list_called_checks(cell):
-            if f"{name}: passed" not in printed:
-                said = printed.strip()[:100] or "nothing"
-                faults.append(f"cell {number}: {name} must print 'passed'; it printed {said!r}")
+        said = printed.strip()[:100] or "nothing"
+        faults += [
+            f"cell {number}: {name} must print 'passed'; it printed {said!r}"
+            for name in list_called_checks(cell)
+            if f"{name}: passed" not in printed
+        ]
     return faults
 
 

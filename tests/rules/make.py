@@ -11,9 +11,10 @@ PNG = (  # one black point
 
 def make_notebook(*cells: NotebookNode) -> NotebookNode:
     """Put cells into a notebook, with counted identifiers and the plain kernel."""
-    notebook = nbformat.v4.new_notebook(cells=list(cells))
-    for number, cell in enumerate(notebook.cells, start=1):
-        cell["id"] = f"c{number}"
+    notebook = nbformat.v4.new_notebook()
+    notebook.cells = [
+        NotebookNode(cell | {"id": f"c{number}"}) for number, cell in enumerate(cells, start=1)
+    ]
     notebook.metadata.kernelspec = NotebookNode(
         display_name="Python 3", language="python", name="python3"
     )
