@@ -114,7 +114,7 @@ def test_a_name_defined_twice_in_the_package_is_caught(package):
         ("in /" + "tmp/bash_jobs", "a scratch folder"),
         ("at 10." + "3.0.17", "a private address"),
         ("at 192.168" + ".0.7", "a private address"),
-        ("from mirror.corp" + ".internal", "a private host"),
+        ("from mirror.cor" + "p", "a private host"),
         ("https://a.org/" + "simple", "a package index"),
         ("https://download." + "pytorch.org/whl/cpu", "a package index"),
     ],

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from mamba_edu.cli.build import MOST_SECONDS
+from mamba_edu.cli.chromium import find_or_install_chromium
 from mamba_edu.cli.notebook import CELL_SECONDS, THREADS, find_notebooks
 from mamba_edu.cli.solutions import solve_notebook
 
@@ -126,13 +127,10 @@ def run_plain_cpu(root: Path) -> Counts:
 
 def run_browser(root: Path) -> Counts:
     """Open the course in a real browser; without one, say so (and fail where it must be)."""
-    from mamba_edu.cli.chromium import find_or_install_chromium
-
-    chromium = find_or_install_chromium()
+    chromium, reason = find_or_install_chromium()
     if chromium is None:
-        note = "no Chromium: install it, or name it in $CHROMIUM"
-        return Counts(failed=1, note=note) if is_ci() else Counts(skipped=1, note=note)
-    counts = run_pytest(root, "tests/browser", CHROMIUM=str(chromium))
+        return Counts(failed=1, note=reason) if is_ci() else Counts(skipped=1, note=reason)
+    counts = run_pytest(root, "tests/browser", CHROMIUM=chromium)
     if counts.skipped and is_ci():
         failed = counts.failed + counts.skipped
         return counts._replace(failed=failed, skipped=0, note="a skip in CI is a failure")

@@ -103,13 +103,18 @@ def count_words(markdown: str) -> int:
     return len(re.findall(r"[^\W_][\w'’.-]*", text))
 
 
+def count_code_lines(cell: NotebookNode) -> int:
+    """Count the lines of a cell that are not blank."""
+    return sum(bool(line.strip()) for line in cell.source.splitlines())
+
+
 def find_cell_budget_faults(notebook: NotebookNode) -> list[str]:
     """Hold every cell to its words or lines, and the notebook to its number of cells."""
     faults = []
     for number, cell in enumerate(notebook.cells, start=1):
         if cell.cell_type == "markdown" and (words := count_words(cell.source)) > MOST_WORDS:
             faults.append(f"cell {number}: {words} words; allowed: {MOST_WORDS}")
-        if cell.cell_type == "code" and (lines := len(cell.source.splitlines())) > MOST_LINES:
+        if cell.cell_type == "code" and (lines := count_code_lines(cell)) > MOST_LINES:
             faults.append(f"cell {number}: {lines} lines of code; allowed: {MOST_LINES}")
     exercises = [s for s in split_sections(notebook) if s.kind == "Exercises"]
     count = len(notebook.cells) - sum(len(section.cells) for section in exercises)
@@ -177,7 +182,7 @@ def hold_derive(section: Section) -> str:
 
 def hold_build(section: Section) -> str:
     """Build is short code."""
-    sizes = [len(cell.source.splitlines()) for cell in section.cells if cell.cell_type == "code"]
+    sizes = [count_code_lines(cell) for cell in section.cells if cell.cell_type == "code"]
     if not sizes:
         return "builds nothing: it must have a code cell"
     return f"{max(sizes)} lines; allowed: {MOST_BUILD_LINES}" if max(sizes) > 15 else ""

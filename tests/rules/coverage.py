@@ -36,12 +36,14 @@ def find_uncollected(path: Path) -> list[str]:
 
 def list_maths_functions(package: Path) -> list[tuple[Path, ast.FunctionDef]]:
     """List the public functions of the maths with their files."""
-    modules = [path for path in list_modules(package) if name_row(path, package) in MATHS]
+    rows = [row for row in MATHS if not row.startswith("_")]
+    modules = [path for path in list_modules(package) if name_row(path, package) in rows]
+    modules = [path for path in modules if not path.stem.startswith("_")]
     return [
         (path, node)
         for path in modules
         for node in list_definitions(parse(path).body)
-        if not (node.name + path.stem).startswith("_") and not path.stem.startswith("_")
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
     ]
 
 

@@ -45,6 +45,12 @@ def list_notebooks(root: Path = ROOT) -> list[Path]:
     return sorted((root / "notebooks").glob("*.ipynb"))
 
 
+def hold(faults: list[str]) -> None:
+    """Fail with all the faults, one a line: pytest's own comparison shows the first only."""
+    if faults:
+        raise AssertionError(f"{len(faults)} faults\n" + "\n".join(faults))
+
+
 def parse(path: Path) -> ast.Module:
     """Parse a Python file."""
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
