@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mamba_edu.figures.style import ROLES, Line, draw_line, label_lines, name_axes, styled, to_numpy
+from mamba_edu.figures.style import ROLES, Line, draw_line, label_lines, styled, to_numpy
 
 
 @styled
@@ -38,24 +39,20 @@ def draw_lines(
     ax = fig.subplots()
     for line in lines:
         draw_line(ax, line)
-    ax.set_xscale(scales[0])
-    ax.set_yscale(scales[1])
+    ax.set(xscale=scales[0], yscale=scales[1], title=title, xlabel=xlabel, ylabel=ylabel)
     if ylim is not None:
         ax.set_ylim(*ylim)
-    name_axes(ax, title, xlabel, ylabel)
     if mark is not None:
-        ax.axvline(mark[0], color="#444444", linewidth=0.8, label="_mark")
-        ax.annotate(
-            mark[1],
-            xy=(mark[0], 0.97),
-            xycoords=("data", "axes fraction"),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="top",
-            fontsize=9,
-        )
+        draw_mark(ax, *mark)
     label_lines(ax)
     return fig
+
+
+def draw_mark(ax: Axes, x: float, words: str) -> None:
+    """Draw a thin upright line, and its words beside its top."""
+    ax.axvline(x, color="#444444", linewidth=0.8, label="_mark")
+    top = {"xy": (x, 0.97), "xycoords": ("data", "axes fraction"), "va": "top", "fontsize": 9}
+    ax.annotate(words, xytext=(4, 0), textcoords="offset points", **top)
 
 
 @styled

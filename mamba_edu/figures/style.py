@@ -99,10 +99,3 @@ def label_lines(ax: Axes) -> None:
             va="center",
             fontsize=9.5,
         )
-
-
-def name_axes(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
-    """Put the finding above the axes and word, symbol and unit beside them."""
-    ax.set_title(title)
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)

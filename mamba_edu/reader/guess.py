@@ -37,7 +37,7 @@ def nearest(value: float, options: Sequence[float]) -> int:
     return min(range(len(options)), key=lambda i: abs(options[i] - value))
 
 
-def list_choices(question: Question) -> list[str]:
+def write_choices(question: Question) -> list[str]:
     """Write each choice behind its letter."""
     return [f"{LETTERS[i]}  {choice}" for i, choice in enumerate(question.choices)]
 
@@ -57,7 +57,7 @@ def tell_answer(question: Question) -> str:
 
 def write_still(question: Question) -> dict[str, str]:
     """Write the question for a page without a kernel, the answer in a closed fold."""
-    listed = list_choices(question)
+    listed = write_choices(question)
     items = "".join(f"<div>{html.escape(line)}</div>" for line in listed)
     told = tell_answer(question)
     fold = f"<details><summary>Guess first, then open</summary>{html.escape(told)}</details>"
@@ -70,7 +70,7 @@ def build_controls(question: Question) -> list[ipywidgets.Widget]:
     """Build the live form: choices, a button, and the answer once the reader has committed."""
     asked = ipywidgets.HTML(f"<b>Predict.</b> {html.escape(question.asks)}")
     choice = ipywidgets.RadioButtons(
-        options=list_choices(question), index=None, layout={"width": "auto"}
+        options=write_choices(question), index=None, layout={"width": "auto"}
     )
     commit = ipywidgets.Button(description="This is my guess", disabled=True)
     told = ipywidgets.HTML()

@@ -10,7 +10,7 @@ OLDEST = (3, 11)
 NEEDED = ("ipywidgets", "matplotlib", "numba", "sklearn", "babel")
 
 
-def check_python() -> str:
+def check_version() -> str:
     """Say what is wrong with this Python; empty if nothing is."""
     if sys.version_info[:2] >= OLDEST:
         return ""
@@ -18,7 +18,7 @@ def check_python() -> str:
     return f"this kernel runs Python {here}; open the course with python3 course.py"
 
 
-def check_packages() -> str:
+def check_installed() -> str:
     """Name the packages that the course needs and this kernel lacks."""
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     return f"not installed: {', '.join(missing)}; run python3 course.py" if missing else ""
@@ -38,8 +38,8 @@ def check_gradients() -> str:
 
 
 CHECKS: dict[str, Callable[[], str]] = {
-    "Python": check_python,
-    "packages": check_packages,
+    "Python": check_version,
+    "packages": check_installed,
     "double precision": check_arithmetic,
     "gradients": check_gradients,
 }
