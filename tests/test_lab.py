@@ -4,6 +4,7 @@ import json
 import os
 import socket
 import sys
+from pathlib import Path
 
 import pytest
 from jupyter_server.services.contents.largefilemanager import LargeFileManager
@@ -32,10 +33,9 @@ def open_lab(course, **choices):
     return lab.open_lab(course, **(plain | choices))
 
 
-def read_defaults(course, folder):
-    """Read what JupyterLab will take as defaults."""
-    path = course / "venv" / "share" / "jupyter" / "lab" / folder / "overrides.json"
-    return json.loads(path.read_text())
+def find_defaults(course):
+    """Return where JupyterLab looks for its defaults."""
+    return course / "venv" / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
 
 
 def test_lab_listens_on_this_machine_only_and_keeps_a_token(course):
@@ -64,25 +64,26 @@ def test_lab_stored_opens_the_notebooks_themselves_and_says_so(course, capsys):
 
 
 def test_lab_on_stage_is_in_large_print_and_elsewhere_is_not(course):
-    assert not [word for word in open_lab(course) if "app_settings_dir" in word]
+    open_lab(course)
+    plain = os.environ["JUPYTERLAB_SETTINGS_DIR"]
     assert "MAMBA_EDU_STAGE" not in os.environ
-    (named,) = [word for word in open_lab(course, stage=True) if "app_settings_dir" in word]
-    assert named.endswith("stage")
+    open_lab(course, stage=True)
+    stage = os.environ["JUPYTERLAB_SETTINGS_DIR"]
     assert os.environ["MAMBA_EDU_STAGE"] == "1"
-    assert "21px" in json.dumps(read_defaults(course, "stage"))
-    assert "21px" not in json.dumps(read_defaults(course, "settings"))
+    assert "21px" in (Path(stage) / lab.LARGE_PRINT_FILE).read_text()
+    assert not (Path(plain) / lab.LARGE_PRINT_FILE).exists()
 
 
 def test_lab_is_quiet_and_leaves_the_defaults_of_others_alone(course):
     open_lab(course)
-    path = course / "venv" / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
-    assert lab.QUIET.items() <= read_defaults(course, "settings").items()
+    path = find_defaults(course)
+    assert json.loads(path.read_text()) == lab.QUIET
     path.write_text('{"another:plugin": {"a": 1}}')
     open_lab(course)
-    assert read_defaults(course, "settings") == {"another:plugin": {"a": 1}} | lab.QUIET
+    assert json.loads(path.read_text()) == {"another:plugin": {"a": 1}} | lab.QUIET
     path.write_text("broken {")
     open_lab(course)
-    assert read_defaults(course, "settings") == lab.QUIET
+    assert json.loads(path.read_text()) == lab.QUIET
 
 
 def test_lab_names_a_notebook_that_changed(course, capsys):

@@ -19,14 +19,12 @@ FIRST_PORT = 8888
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 STILLS = {"text/html", "image/png", "text/plain"}  # what can stand in for a live view
 
-QUIET = {  # JupyterLab's own news and updates are not the reader's concern
+# JupyterLab's own news and updates are not the reader's concern.
+QUIET = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
 }
-LARGE_PRINT = {
-    "@jupyterlab/apputils-extension:themes": {
-        "overrides": {"code-font-size": "21px", "content-font-size1": "22px"}
-    }
-}
+LARGE_PRINT = {"overrides": {"code-font-size": "21px", "content-font-size1": "22px"}}
+LARGE_PRINT_FILE = "@jupyterlab/apputils-extension/themes.jupyterlab-settings"
 
 
 def open_lab(
@@ -43,8 +41,10 @@ def open_lab(
     address = f"http://{HOST}:{port}/lab/tree/{source.name}?token={token}"
     browser = browser and has_browser()
     prepare_environment(root, token, stored, stage)
-    arguments = list_arguments(source if stored else root / FOLDER / source.name, port)
-    arguments += list_choices(browser, stage)
+    folder = source.parent if stored else root / FOLDER
+    arguments = list_arguments(folder / source.name, port, browser)
+    if stage:
+        print("Ctrl+B hides JupyterLab's list of files, Ctrl+Shift+D all but one notebook.")
     threading.Thread(target=announce, args=(port, address, browser), daemon=True).start()
     return serve(arguments)
 
@@ -107,24 +107,25 @@ def prepare_environment(root: Path, token: str, stored: bool, stage: bool) -> No
     """Keep what Jupyter keeps in this folder, apart from what the reader uses elsewhere."""
     home = root / FOLDER / ".jupyter"
     home.mkdir(parents=True, exist_ok=True)
-    layout = "layout" + "-stored" * stored + "-stage" * stage
     os.environ |= {
         "JUPYTER_TOKEN": token,  # not an argument: every user of a machine sees those
         "JUPYTER_CONFIG_DIR": str(home),
         "JUPYTER_PREFER_ENV_PATH": "1",  # this .venv's kernel, before one of the same name
-        "JUPYTERLAB_WORKSPACES_DIR": str(home / layout),
+        "JUPYTERLAB_SETTINGS_DIR": str(home / ("stage" if stage else "settings")),
+        "JUPYTERLAB_WORKSPACES_DIR": str(home / ("layout-stored" if stored else "layout")),
         "IPYTHONDIR": str(root / FOLDER / ".ipython"),
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",  # the debugger's warning at each kernel's start
     }
     if stage:
         os.environ["MAMBA_EDU_STAGE"] = "1"
-    write_settings("settings", QUIET)
-    write_settings("stage", QUIET | LARGE_PRINT)
+        # JupyterLab takes sizes from a user's settings only, never from defaults.
+        add_settings(home / "stage" / LARGE_PRINT_FILE, LARGE_PRINT)
+    defaults = Path(sys.prefix) / "share" / "jupyter" / "lab" / "settings"
+    add_settings(defaults / "overrides.json", QUIET)
 
 
-def write_settings(folder: str, settings: dict[str, dict]) -> None:
-    """Give this environment's JupyterLab its defaults, beside those of others."""
-    path = find_settings(folder)
+def add_settings(path: Path, settings: dict[str, dict]) -> None:
+    """Add settings to a file, beside those of others."""
     there = read_settings(path)
     if there | settings == there:
         return
@@ -134,41 +135,32 @@ def write_settings(folder: str, settings: dict[str, dict]) -> None:
     part.replace(path)
 
 
-def find_settings(folder: str) -> Path:
-    """Return where this environment's JupyterLab looks for defaults."""
-    return Path(sys.prefix) / "share/jupyter/lab" / folder / "overrides.json"
-
-
 def read_settings(path: Path) -> dict[str, dict]:
-    """Read defaults; a file that is missing or broken holds none."""
+    """Read settings; a file that is missing or broken holds none."""
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return {}
 
 
-def list_arguments(notebook: Path, port: int) -> list[str]:
-    """List what JupyterLab is told: where, what to open, whom to listen to."""
-    return [
+def list_arguments(notebook: Path, port: int, browser: bool) -> list[str]:
+    """List what JupyterLab is told: where, what to open, whom to listen to, what to save."""
+    arguments = [
         f"--ServerApp.root_dir={notebook.parent}",
         f"--LabApp.default_url=/lab/tree/{notebook.name}",
+        f"--ServerApp.open_browser={browser}",
         f"--ServerApp.ip={HOST}",
         f"--ServerApp.port={port}",
         "--ServerApp.port_retries=0",  # the address printed must stay true
-        "--ServerApp.log_level=ERROR",
+        "--KernelManager.transport_encryption=auto",  # others on this machine cannot listen
+        "--Application.log_level=ERROR",
+        "--LabApp.extension_manager=readonly",  # what is installed stays what was tested
         f"--ContentsManager.pre_save_hook={__name__}.{drop_widget_views.__name__}",
     ]
-
-
-def list_choices(browser: bool, stage: bool) -> list[str]:
-    """List what depends on the reader and the machine."""
-    choices = [f"--ServerApp.open_browser={browser}"]
-    if stage:
-        choices.append(f"--LabApp.app_settings_dir={find_settings('stage').parent}")
     if getattr(os, "geteuid", lambda: 1)() == 0:
         print("You are root: JupyterLab is told --allow-root, and its notebooks may do anything.")
-        choices.append("--allow-root")
-    return choices
+        arguments.append("--allow-root")
+    return arguments
 
 
 def announce(port: int, address: str, browser: bool) -> None:
@@ -182,7 +174,10 @@ def announce(port: int, address: str, browser: bool) -> None:
         return
     opens = "It opens in your browser; if not, copy" if browser else "Copy"
     print(f"JupyterLab is ready. {opens} this address into a browser on this machine:")
-    print(f"\n    {address}\n\nTo end it, press Ctrl-C here twice.", flush=True)
+    print(f"\n    {address}\n")
+    if not browser:
+        print(f"Sitting at another one? There first: ssh -L {port}:{HOST}:{port} THIS-MACHINE")
+    print("To end it, press Ctrl-C here twice.", flush=True)
 
 
 def serve(arguments: list[str]) -> int:
