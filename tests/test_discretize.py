@@ -32,6 +32,8 @@ def test_rules_return_the_common_shape(rule):
     A, B = -torch.ones(D_INNER, D_STATE), torch.ones(BATCH, LENGTH, D_STATE)
     A_bar, B_bar = rule(delta[..., None], A, B[:, :, None, :])
     assert A_bar.shape == B_bar.shape == (BATCH, LENGTH, D_INNER, D_STATE)
+    A_bar, B_bar = rule(delta[0, 0, 0], A, B[0, 0])
+    assert A_bar.shape == B_bar.shape == (D_INNER, D_STATE)
 
 
 @pytest.mark.parametrize(

@@ -125,13 +125,6 @@ def test_starts_take_the_precision_they_are_asked_for():
     assert start_s4d_lin(2, 3, dtype=torch.float32).dtype == torch.complex64
 
 
-def test_starts_give_each_channel_numbers_of_its_own():
-    for start in (start_s4d_real, start_s4d_lin):
-        A = start(2, 3)
-        A[0, 0] = -7
-        assert A[1, 0] != -7
-
-
 @pytest.mark.parametrize("start", [start_s4d_real, start_s4d_lin])
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
