@@ -87,8 +87,8 @@ def test_set_up_says_its_steps_and_hands_over(course, folder, capsys):
 
 
 FAILURES = {
-    "OSError: [Errno 28] No space left on device": "The disk is full",
-    "There is not enough space on the disk": "The disk is full",
+    "OSError: [Errno 28] No space left on device": "The disk has too little room",
+    "There is not enough space on the disk": "The disk has too little room",
     "Retrying after connection broken by 'NewConnectionError'": "The download broke off",
     "Max retries exceeded with url": "The download broke off",
     "certificate verify failed: SSLError": "The download broke off",
@@ -116,7 +116,7 @@ def test_what_pip_says_becomes_a_plain_sentence(course, folder, capsys, said):
     [
         (errno.EACCES, "/x may not be written"),
         (errno.EROFS, "/x may not be written"),
-        (errno.ENOSPC, "The disk is full"),
+        (errno.ENOSPC, "The disk has too little room"),
         (errno.EIO, "The system refused"),
     ],
 )

@@ -85,8 +85,13 @@ def test_a_failed_venv_and_a_library_that_does_not_load_are_told(folder):
     (folder / "torch_says").write_text("libgomp.so.1: cannot open shared object file")
     with pytest.raises(SetUpError, match=r"does not load:\n.*libgomp"):
         prepare(folder)
+    (folder / "venv_says").write_text(
+        "not created successfully because ensurepip is not\navailable"
+    )
+    with pytest.raises(SetUpError, match="sudo apt install"):
+        prepare(folder)
     (folder / "venv_says").write_text("No space left on device")
-    with pytest.raises(SetUpError, match="The disk is full"):
+    with pytest.raises(SetUpError, match="The disk has too little room"):
         prepare(folder)
     assert not find_stamp(folder).exists()
 

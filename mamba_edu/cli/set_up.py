@@ -17,6 +17,7 @@ from mamba_edu.cli.folder_lock import hold_folder
 from mamba_edu.cli.set_up_words import (
     DISK_FULL,
     GIGABYTES,
+    NO_VENV,
     NoNetworkError,
     SetUpError,
     quote_end,
@@ -102,11 +103,7 @@ def clean_environment() -> dict[str, str]:
 def refuse_missing_parts() -> None:
     """Say what a Linux system took out of Python."""
     if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
-        raise SetUpError(
-            "This Python cannot make virtual environments. On Debian and Ubuntu, mend that by\n"
-            f"    sudo apt install python{sys.version_info[0]}.{sys.version_info[1]}-venv\n"
-            "and run the same command again."
-        )
+        raise SetUpError(NO_VENV)
 
 
 def leave_venv(root: Path, argv: list[str]) -> None:

@@ -9,8 +9,8 @@ GIGABYTES = 2.5  # what .venv takes, and a little more
 AGAIN = "then run the same command again."
 
 DISK_FULL = (
-    f"The disk is full. The course needs about {GIGABYTES} GB in its folder, and some where "
-    f"temporary files go\n(the variable TMPDIR names that place). Make room, {AGAIN}"
+    f"The disk has too little room. The course needs about {GIGABYTES} GB in its folder, and some "
+    f"where temporary\nfiles go (the variable TMPDIR names that place). Make room, {AGAIN}"
 )
 READ_ONLY = "{} may not be written. Put the course into a folder of your own, " + AGAIN
 NO_NETWORK = (
@@ -21,6 +21,10 @@ NO_BUILD = (
     f"One package has no build for this Python ({sys.version.split()[0]}) on this machine "
     f"({sysconfig.get_platform()}).\nThe course was tried with Python 3.11, 3.12 and 3.13; "
     "on an Intel Mac, PyTorch has stopped at 2.2. pip said:"
+)
+NO_VENV = (
+    "This Python cannot make virtual environments. On Debian and Ubuntu, mend that by\n"
+    f"    sudo apt install python{sys.version_info[0]}.{sys.version_info[1]}-venv\n{AGAIN}"
 )
 LONG_PATHS = f"Windows refuses paths this long: move the course to a shorter folder, {AGAIN}"
 NO_RUNTIME = f"PyTorch needs Microsoft's Visual C++ Redistributable (x64): install it, {AGAIN}"
@@ -61,6 +65,8 @@ def read_failure(log: str, venv: Path) -> SetUpError:
     """Turn what a failed step printed into the error to raise."""
     if has_any(log, DISK_SIGNS):
         return SetUpError(DISK_FULL)
+    if has_any(log, ("ensurepip is not",)):
+        return SetUpError(NO_VENV)
     if has_any(log, ("Long Path",)):
         return SetUpError(LONG_PATHS)
     if has_any(log, ("[WinError 126]", "c10.dll")):
