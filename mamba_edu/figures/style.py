@@ -26,13 +26,22 @@ ROLES = {
 
 
 class Line(NamedTuple):
-    """One labelled line: `role` is a key of `ROLES`, `marker` one of matplotlib's or empty."""
+    """One labelled line.
+
+    Fields:
+        label: written beside its end; a label that begins with `_` is not written.
+        x, y: equal in length.
+        role: a key of `ROLES`, what the line means.
+        marker: one of matplotlib's, or empty.
+        width: in points; 0 draws the markers alone, None what the role has.
+    """
 
     label: str
     x: Any
     y: Any
     role: str = "state"
     marker: str = ""
+    width: float | None = None
 
 
 def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
@@ -62,7 +71,10 @@ def draw_line(ax: Axes, line: Line) -> None:
         raise ValueError(f"line {line.label!r}: x {x.shape} and y {y.shape} must be equal, 1-d")
     if np.iscomplexobj(x) or np.iscomplexobj(y):
         raise TypeError(f"line {line.label!r}: x and y must be real; take .real or .abs() first")
-    ax.plot(x, y, label=line.label, marker=line.marker, **ROLES[line.role])
+    look = dict(ROLES[line.role])
+    if line.width is not None:
+        look |= {"linewidth": line.width, **({"linestyle": "none"} if line.width == 0 else {})}
+    ax.plot(x, y, label=line.label, marker=line.marker, **look)
 
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:

@@ -11,6 +11,7 @@ from mamba_edu.reader.journal import read_journal, record
 from mamba_edu.reader.still import StillBox
 
 LETTERS = "ABCDE"
+LATER = "A later notebook asks again and answers."
 
 
 class Question(NamedTuple):
@@ -45,7 +46,7 @@ def write_choices(question: Question) -> list[str]:
 def tell_answer(question: Question) -> str:
     """Compute the answer and say it with its evidence."""
     if question.answer is None:
-        return "Noted. A later notebook asks again and answers."
+        return LATER
     index, evidence = question.answer()
     if not 0 <= index < len(question.choices):
         raise ValueError(
@@ -61,9 +62,11 @@ def write_still(question: Question) -> dict[str, str]:
     items = "".join(f"<div>{html.escape(line)}</div>" for line in listed)
     told = tell_answer(question)
     fold = f"<details><summary>Guess first, then open</summary>{html.escape(told)}</details>"
+    if question.answer is None:
+        fold = f"<div><i>{html.escape(LATER)}</i></div>"
     asked = f"<p><b>Predict.</b> {html.escape(question.asks)}</p>"
     plain = "\n".join([f"Predict. {question.asks}", *listed, f"Answer: {told}"])
-    return {"text/html": asked + items + fold, "text/plain": plain}
+    return {"text/html": asked + items + fold + "<br>", "text/plain": plain}
 
 
 def build_controls(question: Question) -> list[ipywidgets.Widget]:
