@@ -127,10 +127,11 @@ def run_plain_cpu(root: Path) -> Counts:
 
 def run_browser(root: Path) -> Counts:
     """Open the course in a real browser; without one, say so (and fail where it must be)."""
-    chromium, reason = find_or_install_chromium()
+    chromium = find_or_install_chromium()
     if chromium is None:
-        return Counts(failed=1, note=reason) if is_ci() else Counts(skipped=1, note=reason)
-    counts = run_pytest(root, "tests/browser", CHROMIUM=chromium)
+        note = "no Chromium; install it, or name it in the variable CHROMIUM"
+        return Counts(failed=1, note=note) if is_ci() else Counts(skipped=1, note=note)
+    counts = run_pytest(root, "tests/browser", CHROMIUM=str(chromium))
     if counts.skipped and is_ci():
         failed = counts.failed + counts.skipped
         return counts._replace(failed=failed, skipped=0, note="a skip in CI is a failure")

@@ -1,0 +1,1 @@
+"""The course in a real browser; kept out of the unit tests by its folder."""
