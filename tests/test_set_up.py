@@ -106,7 +106,7 @@ def test_a_python_without_ensurepip_gets_the_apt_line(folder, monkeypatch):
 
 def test_a_small_disk_is_refused_before_the_download(folder, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1e9))
-    with pytest.raises(SetUpError, match=r"needs about 2\.5 GB"):
+    with pytest.raises(SetUpError, match=r"takes about 2\.5 GB"):
         prepare(folder)
     assert not (folder / "calls").exists()
 

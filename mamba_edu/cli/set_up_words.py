@@ -9,8 +9,9 @@ GIGABYTES = 2.5  # what .venv takes, and a little more
 AGAIN = "then run the same command again."
 
 DISK_FULL = (
-    f"The disk has too little room. The course needs about {GIGABYTES} GB in its folder, and some "
-    f"where temporary\nfiles go (the variable TMPDIR names that place). Make room, {AGAIN}"
+    f"The disk has too little room. The course takes about {GIGABYTES} GB in its folder, 6 GB on a "
+    "Linux that cannot\nreach PyTorch's own index, and some where temporary files go (the variable "
+    f"TMPDIR names that place).\nMake room, {AGAIN}"
 )
 READ_ONLY = "{} may not be written. Put the course into a folder of your own, " + AGAIN
 NO_NETWORK = (
