@@ -65,13 +65,15 @@ def test_build_stores_a_run_notebook_and_repeats_it_to_the_byte(course):
 
 
 def test_build_leaves_a_refused_notebook_as_it_was_and_says_why(course, capsys):
-    broken = make_notebook(make_text("# Why?"), make_code("1 / 0"), make_code("print(1)"))
+    stale = make_code("print(1)", make_stream("an old warning", "stderr"))
+    broken = make_notebook(make_text("# Why?"), make_code("1 / 0"), stale)
     path = save(broken, course, "03_broken.ipynb")
     before = path.read_bytes()
     assert build(course, ["03"]) == 1
     assert path.read_bytes() == before
     said = capsys.readouterr().out
     assert "03_broken.ipynb, cell 2 (id c2): found an error, ZeroDivisionError" in said
+    assert "old" not in said  # what an earlier run left is no news
 
 
 def test_build_runs_in_the_folder_of_the_notebook_with_two_threads(course, monkeypatch):
