@@ -2,6 +2,17 @@
 
 from mamba_edu.figures.describe import describe_drawing
 from mamba_edu.figures.lines import draw_lines, draw_phase
-from mamba_edu.figures.style import ROLES, Line, styled
+from mamba_edu.figures.require import require_figure, require_text
+from mamba_edu.figures.style import ROLES, Line, styled, use_style
 
-__all__ = ["ROLES", "Line", "describe_drawing", "draw_lines", "draw_phase", "styled"]
+__all__ = [
+    "ROLES",
+    "Line",
+    "describe_drawing",
+    "draw_lines",
+    "draw_phase",
+    "require_figure",
+    "require_text",
+    "styled",
+    "use_style",
+]

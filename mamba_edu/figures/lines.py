@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from mamba_edu.figures.require import is_finite, require_axes, require_text
 from mamba_edu.figures.style import ROLES, Line, draw_line, label_lines, styled, to_numpy
 
 
@@ -31,10 +32,15 @@ def draw_lines(
         ylim: the lowest and highest y shown.
 
     Raises:
-        ValueError: if there is no line, or a line's x and y differ in shape.
+        TypeError: if a line is no `Line`, or not of real numbers.
+        ValueError: if there is no line, a line's x and y are empty or differ in shape, words are
+            missing, or scales, mark or ylim cannot be drawn.
     """
-    if not lines:
-        raise ValueError("lines must hold at least one Line; it is empty")
+    if not isinstance(lines, list | tuple) or isinstance(lines, Line) or not lines:
+        raise ValueError(f"lines must be a list of at least one Line; got {lines!r}")
+    for name, words in (("title", title), ("xlabel", xlabel), ("ylabel", ylabel)):
+        require_text(name, words)
+    require_axes(scales, mark, ylim)
     fig = Figure(layout="constrained")
     ax = fig.subplots()
     for line in lines:
@@ -55,6 +61,14 @@ def draw_mark(ax: Axes, x: float, words: str) -> None:
     ax.annotate(words, xytext=(4, 0), textcoords="offset points", **top)
 
 
+def require_path(t: np.ndarray, h: np.ndarray) -> None:
+    """Refuse times and states that are not numbers, or do not belong together."""
+    if t.dtype.kind not in "biuf" or h.dtype.kind not in "biufc":
+        raise TypeError(f"t must hold real numbers and h numbers; got {t.dtype} and {h.dtype}")
+    if t.shape != h.shape or h.ndim != 1 or not len(h):
+        raise ValueError(f"t {t.shape} and h {h.shape} must be equal, 1-d and not empty")
+
+
 @styled
 def draw_phase(t: Any, h: Any, title: str, reach: float | None = None) -> Figure:
     """Draw a complex state twice: its path in the plane, and its two parts over time.
@@ -63,12 +77,19 @@ def draw_phase(t: Any, h: Any, title: str, reach: float | None = None) -> Figure
         t: times, shape (length,).
         h: complex states, shape (length,).
         title: the finding, in words.
-        reach: half the side of the plane shown; by default what the path needs.
+        reach: half the side of the plane shown; by default what the finite states need.
+
+    Raises:
+        TypeError: if t is not real, or h holds no numbers.
+        ValueError: if t and h are empty or differ in shape, or `reach` is not above 0.
     """
     t, h = to_numpy(t), to_numpy(h)
-    if t.shape != h.shape or h.ndim != 1 or not len(h):
-        raise ValueError(f"t {t.shape} and h {h.shape} must be equal, 1-d and not empty")
-    reach = float(reach or 1.1 * np.abs(h).max() or 1.0)
+    require_path(t, h)
+    require_text("title", title)
+    if reach is None:
+        reach = 1.1 * np.abs(h[np.isfinite(h)]).max(initial=0.0) or 1.0
+    if not is_finite(reach) or not reach > 0:
+        raise ValueError(f"reach must be a finite number above 0; got {reach!r}")
     fig = Figure(layout="constrained")
     plane, time = fig.subplots(1, 2, width_ratios=(1, 1.45))
     plane.plot(h.real, h.imag, label="path", marker=".", **ROLES["state"])

@@ -2,12 +2,14 @@
 
 import functools
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib
 import matplotlib.style
 import numpy as np
+import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -44,12 +46,17 @@ class Line(NamedTuple):
     width: float | None = None
 
 
+def use_style() -> AbstractContextManager:
+    """Enter the course's style, whatever the reader's own settings are."""
+    return matplotlib.style.context(["default", STYLE_FILE])
+
+
 def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Run a drawing function under the course's style, whatever the reader's own settings are."""
+    """Run a drawing function under the course's style."""
 
     @functools.wraps(draw)
     def draw_in_style(*args, **kwargs):
-        with matplotlib.style.context(["default", STYLE_FILE]):
+        with use_style():
             return draw(*args, **kwargs)
 
     return draw_in_style
@@ -57,20 +64,35 @@ def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
 
 def to_numpy(values: Any) -> np.ndarray:
     """Turn a tensor, list or array into an array, without its gradient."""
-    return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+    if not isinstance(values, torch.Tensor):
+        return np.asarray(values)
+    values = values.detach().cpu().resolve_conj().resolve_neg()
+    return (values.float() if values.dtype == torch.bfloat16 else values).numpy()
 
 
-def draw_line(ax: Axes, line: Line) -> None:
-    """Draw one line in the colour and style of its role."""
-    x, y = to_numpy(line.x), to_numpy(line.y)
+def require_line(line: Line) -> None:
+    """Refuse a line that has no role, no points, or points that cannot be placed."""
+    if not isinstance(line, Line):
+        raise TypeError(f"lines must hold Line(label, x, y, role); one is {line!r}")
     if line.role not in ROLES:
         raise ValueError(
             f"role must be one of {sorted(ROLES)}; line {line.label!r} has {line.role!r}"
         )
-    if x.shape != y.shape or x.ndim != 1:
-        raise ValueError(f"line {line.label!r}: x {x.shape} and y {y.shape} must be equal, 1-d")
+    x, y = to_numpy(line.x), to_numpy(line.y)
+    if x.shape != y.shape or x.ndim != 1 or not x.size:
+        raise ValueError(
+            f"line {line.label!r}: x {x.shape} and y {y.shape} must be equal, 1-d and not empty"
+        )
     if np.iscomplexobj(x) or np.iscomplexobj(y):
         raise TypeError(f"line {line.label!r}: x and y must be real; take .real or .abs() first")
+    if x.dtype.kind not in "biuf" or y.dtype.kind not in "biuf":
+        raise TypeError(f"line {line.label!r}: x and y must be numbers; got {x.dtype}, {y.dtype}")
+
+
+def draw_line(ax: Axes, line: Line) -> None:
+    """Draw one line in the colour and style of its role."""
+    require_line(line)
+    x, y = to_numpy(line.x), to_numpy(line.y)
     look = dict(ROLES[line.role])
     if line.width is not None:
         look |= {"linewidth": line.width, **({"linestyle": "none"} if line.width == 0 else {})}
@@ -78,17 +100,22 @@ def draw_line(ax: Axes, line: Line) -> None:
 
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:
-    """Move heights apart until neighbours are `gap` apart, keeping their order and centre."""
+    """Move heights between 0 and 1 as little as it takes to set neighbours `gap` apart, in order.
+
+    Without the rungs of the ladder this is a monotone regression: neighbours that would cross
+    pool at their mean. Heights that do not all fit spill over both ends alike.
+    """
     order = np.argsort(wanted, kind="stable")
-    placed = np.array(wanted, dtype=float)[order]
-    for _ in range(200):
-        overlap = gap - np.diff(placed)
-        if not (overlap > 1e-9).any():
-            break
-        push = np.where(overlap > 0, overlap / 2, 0)
-        placed[:-1] -= push
-        placed[1:] += push
-    return list(placed[np.argsort(order, kind="stable")])
+    rungs = gap * np.arange(len(order))
+    pools: list[list[float]] = []
+    for height in np.asarray(wanted, float)[order] - rungs:
+        pools.append([height])
+        while len(pools) > 1 and np.mean(pools[-2]) >= np.mean(pools[-1]):
+            pools[-2:] = [pools[-2] + pools[-1]]
+    placed = np.concatenate([np.full(len(pool), np.mean(pool)) for pool in pools])
+    room = 1 - rungs[-1]
+    placed = np.clip(placed, min(0, room / 2), max(room, room / 2)) + rungs
+    return placed[np.argsort(order)].tolist()
 
 
 def label_lines(ax: Axes) -> None:
@@ -98,6 +125,7 @@ def label_lines(ax: Axes) -> None:
     kept = [(line, end[-1]) for line, end in zip(lines, ends, strict=True) if len(end)]
     if not kept:
         return
+    ax.autoscale_view()  # limits are found late; transData would still have those of no data
     height = ax.get_window_extent().height
     to_axes = ax.transData + ax.transAxes.inverted()
     wanted = [float(np.clip(to_axes.transform(end)[1], 0.02, 0.98)) for _, end in kept]

@@ -9,7 +9,7 @@ from IPython.display import display
 from matplotlib.figure import Figure
 from PIL import Image
 
-from mamba_edu.figures import describe_drawing
+from mamba_edu.figures import describe_drawing, require_figure, require_text, use_style
 
 STAGE_SCALE = 1.6  # MAMBA_EDU_STAGE=1 enlarges every picture by this much, for projectors
 COLOURS = 64  # enough for lines and maps, and a third of the bytes
@@ -21,9 +21,20 @@ def get_scale() -> float:
 
 
 def to_png(fig: Figure, sharpness: float = 2.0, colours: int | None = COLOURS) -> bytes:
-    """Draw a figure into a PNG with `sharpness` x scale dots per displayed dot, few colours."""
+    """Draw a figure into a PNG.
+
+    Args:
+        fig: what to draw.
+        sharpness: dots in the picture per dot on screen.
+        colours: how many the picture may hold; None for all there are, which is faster.
+
+    Raises:
+        TypeError: if `fig` is not a Figure.
+    """
+    require_figure(fig)
     raw = io.BytesIO()
-    fig.savefig(raw, dpi=100 * sharpness * get_scale(), format="png")
+    with use_style():  # savefig reads the reader's settings anew
+        fig.savefig(raw, dpi=100 * sharpness * get_scale(), format="png")
     if colours is None:
         return raw.getvalue()
     small = io.BytesIO()
@@ -49,12 +60,6 @@ def bundle_caption(caption: str, alt: str) -> dict[str, str]:
     return {"text/markdown": f"{caption}\n\n{fold}", "text/plain": caption}
 
 
-def require_text(name: str, text: str) -> None:
-    """Refuse an empty caption or alt text by name."""
-    if not isinstance(text, str) or not text.strip():
-        raise ValueError(f"{name} must be a sentence, so that nobody is left out; got {text!r}")
-
-
 def show(fig: Figure, caption: str, alt: str) -> None:
     """Show a figure, then its caption.
 
@@ -67,8 +72,7 @@ def show(fig: Figure, caption: str, alt: str) -> None:
         TypeError: if `fig` is not a Figure.
         ValueError: if caption or alt is empty.
     """
-    if not isinstance(fig, Figure):
-        raise TypeError(f"fig must be a matplotlib Figure; got {type(fig).__name__}")
+    require_figure(fig)
     require_text("caption", caption)
     require_text("alt", alt)
     data, metadata = bundle_picture(fig, alt)

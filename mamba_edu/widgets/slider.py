@@ -8,13 +8,9 @@ import ipywidgets
 from IPython.display import display
 from matplotlib.figure import Figure
 
+from mamba_edu.figures import require_figure, require_text
 from mamba_edu.reader import StillBox, to_png
-from mamba_edu.reader.picture import (
-    bundle_caption,
-    bundle_picture,
-    get_displayed_width,
-    require_text,
-)
+from mamba_edu.reader.picture import bundle_caption, bundle_picture, get_displayed_width
 
 MOST_CONTROLS = 3
 
@@ -45,24 +41,39 @@ class SliderFigure(StillBox):
         self.image = ipywidgets.Image(format="png")
         self.words = ipywidgets.HTML()
         self.sliders = [build_slider(control) for control in controls]
-        fig, alt = draw(**{control.name: control.start for control in controls})
-        require_text("alt", alt)
+        fig, alt = self.draw_now()
         self.image.layout.width = f"{get_displayed_width(fig)}px"
         self.image.layout.max_width = "100%"
         super().__init__([*self.sliders, self.image, self.words], *bundle_picture(fig, alt))
-        self.redraw()
+        self.place(fig, alt)
         for slider in self.sliders:
             slider.observe(self.redraw, "value")
 
     def redraw(self, _: Any = None) -> None:
         """Draw for where the sliders stand now; one call, one picture."""
+        self.place(*self.draw_now())
+
+    def draw_now(self) -> tuple[Figure, str]:
+        """Call `draw` for where the sliders stand and refuse what it must not return."""
         stands = {c.name: s.value for c, s in zip(self.controls, self.sliders, strict=True)}
-        fig, alt = self.draw(**stands)
+        drawn = self.draw(**stands)
+        if not isinstance(drawn, tuple) or len(drawn) != 2:
+            raise TypeError(f"draw must return a Figure and its words; at {stands} it is {drawn!r}")
+        require_figure(drawn[0])
+        require_text("the words of draw", drawn[1])
+        return drawn
+
+    def place(self, fig: Figure, alt: str) -> None:
+        """Put a picture and its words where the reader sees them."""
         self.image.value = to_png(fig, sharpness=1.25, colours=None)
         self.words.value = f"<div aria-live='polite'>{html.escape(alt)}</div>"
 
     def sweep(self) -> int:
-        """Move each slider over its whole range and count the different pictures drawn."""
+        """Move each slider over its whole range and count the different pictures drawn.
+
+        With each position drawn as it should be, there is one for the start and one for every
+        other position of each slider.
+        """
         pictures = set()
         for control, slider in zip(self.controls, self.sliders, strict=True):
             for value in control.values:
@@ -74,19 +85,40 @@ class SliderFigure(StillBox):
 
 def build_slider(control: Control) -> ipywidgets.SelectionSlider:
     """Build one slider, labelled with word, symbol and unit; it speaks when let go."""
+    require_text("name", control.name)
+    require_text("label", control.label)
     if control.start not in control.values:
         raise ValueError(
             f"control {control.name!r}: start must be one of {list(control.values)}; "
             f"got {control.start!r}"
         )
+    written = [control.form.format(value) for value in control.values]
+    if len(set(written)) < len(written):
+        raise ValueError(
+            f"control {control.name!r}: positions must read differently; got {written}"
+        )
     return ipywidgets.SelectionSlider(
-        options=[(control.form.format(value), value) for value in control.values],
+        options=list(zip(written, control.values, strict=True)),
         value=control.start,
         description=control.label,
         continuous_update=False,
         style={"description_width": "initial"},
         layout={"width": "min(100%, 520px)"},
     )
+
+
+def require_controls(controls: Sequence[Control]) -> None:
+    """Refuse too few controls, too many, or two that set the same argument."""
+    if not isinstance(controls, tuple | list) or isinstance(controls, Control):
+        raise TypeError(f"controls must be a list of Controls; got {controls!r}")
+    if not 1 <= len(controls) <= MOST_CONTROLS:
+        raise ValueError(f"controls must be 1 to {MOST_CONTROLS}; got {len(controls)}")
+    for control in controls:
+        if not isinstance(control, Control):
+            raise TypeError(f"controls must be Controls; one is {control!r}")
+    names = [control.name for control in controls]
+    if len(set(names)) < len(names):
+        raise ValueError(f"controls must differ in name; got {names}")
 
 
 def explore(
@@ -101,11 +133,14 @@ def explore(
         controls: one to three sliders.
 
     Raises:
-        ValueError: if there are no controls or too many, or a start that is not a position.
+        TypeError: if `draw` is no function or returns other things, or a control is no `Control`.
+        ValueError: if there are no controls or too many, two of one name, or a start that is not a
+            position.
     """
-    if not 1 <= len(controls) <= MOST_CONTROLS:
-        raise ValueError(f"controls must be 1 to {MOST_CONTROLS}; got {len(controls)}")
+    require_controls(controls)
     require_text("caption", caption)
+    if not callable(draw):
+        raise TypeError(f"draw must be a function of the controls; got {draw!r}")
     box = SliderFigure(draw, controls)
     display(box)
     display(bundle_caption(caption, box.still_metadata["image/png"]["alt"]), raw=True)
