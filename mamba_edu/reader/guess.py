@@ -1,12 +1,14 @@
 """Predict before you run: a question whose answer is computed, never typed."""
 
 import html
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import ipywidgets
 from IPython.display import display
 
+from mamba_edu.figures import require_text
 from mamba_edu.reader.journal import read_journal, record
 from mamba_edu.reader.still import StillBox
 
@@ -34,8 +36,31 @@ class Question(NamedTuple):
 
 
 def nearest(value: float, options: Sequence[float]) -> int:
-    """Find which option a computed value is nearest to."""
+    """Find which option a computed value is nearest to.
+
+    Raises:
+        ValueError: if the value is not finite, or there is no option: nothing is nearest then.
+    """
+    if not math.isfinite(value) or not len(options):
+        raise ValueError(f"value must be finite and options not empty; got {value} and {options}")
     return min(range(len(options)), key=lambda i: abs(options[i] - value))
+
+
+def require_question(question: Question) -> None:
+    """Refuse what could not be asked."""
+    if not isinstance(question, Question):
+        raise TypeError(f"question must be a Question of mamba_edu.exercises; got {question!r}")
+    require_text("key", question.key)
+    require_text("asks", question.asks)
+    choices = question.choices
+    if not isinstance(choices, tuple | list) or not 2 <= len(choices) <= len(LETTERS):
+        raise ValueError(f"choices must be 2 to {len(LETTERS)}; {question.key} has {choices!r}")
+    for choice in choices:
+        require_text("choices", choice)
+    if len(set(choices)) < len(choices):
+        raise ValueError(f"choices must differ; {question.key} has {choices!r}")
+    if question.answer is not None and not callable(question.answer):
+        raise TypeError(f"answer must be a function or None; {question.key}: {question.answer!r}")
 
 
 def write_choices(question: Question) -> list[str]:
@@ -47,7 +72,10 @@ def tell_answer(question: Question) -> str:
     """Compute the answer and say it with its evidence."""
     if question.answer is None:
         return LATER
-    index, evidence = question.answer()
+    given = question.answer()
+    if not isinstance(given, tuple) or [type(part) for part in given] != [int, str]:
+        raise TypeError(f"{question.key}: answer must return (index, evidence); got {given!r}")
+    index, evidence = given
     if not 0 <= index < len(question.choices):
         raise ValueError(
             f"{question.key}: answer {index} is none of {len(question.choices)} choices"
@@ -79,6 +107,8 @@ def build_controls(question: Question) -> list[ipywidgets.Widget]:
     told = ipywidgets.HTML()
 
     def reveal(_) -> None:
+        if commit.disabled:  # a second click that was under way when the first was answered
+            return
         record("guesses", question.key, question.choices[choice.index])
         told.value = f"You said {LETTERS[choice.index]}. " + html.escape(tell_answer(question))
         choice.disabled = commit.disabled = True
@@ -95,20 +125,22 @@ def predict(question: Question) -> None:
     and the computed answer lies in a closed fold.
 
     Raises:
-        TypeError: if it is not given a `Question`.
-        ValueError: if the question has fewer than two or more than five choices.
+        TypeError: if it is not given a `Question`, or its answer is no (index, evidence).
+        ValueError: if its words are missing, its choices are fewer than two, more than five or
+            alike, or its answer is none of them.
     """
-    if not isinstance(question, Question):
-        raise TypeError(f"question must be a Question of mamba_edu.exercises; got {question!r}")
-    if not 2 <= len(question.choices) <= len(LETTERS):
-        raise ValueError(
-            f"choices must be 2 to {len(LETTERS)}; {question.key} has {len(question.choices)}"
-        )
+    require_question(question)
     display(StillBox(build_controls(question), write_still(question)))
 
 
 def ask(questions: Sequence[Question]) -> None:
-    """Ask several questions one after the other, and say how many were answered before."""
+    """Ask several questions one after the other, and say how many were answered before.
+
+    Raises:
+        TypeError: if it is not given a tuple or list of `Question`s.
+    """
+    if not isinstance(questions, tuple | list) or isinstance(questions, Question):
+        raise TypeError(f"questions must be a tuple of Questions; got {questions!r}")
     before = read_journal()["guesses"]
     for question in questions:
         predict(question)

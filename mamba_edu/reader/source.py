@@ -1,5 +1,6 @@
 """Print code as it really is: a function of the package, or an exercise's solution."""
 
+import contextlib
 import inspect
 import re
 import textwrap
@@ -9,23 +10,30 @@ from IPython.display import display
 
 
 def get_source(function: Callable) -> str:
-    """Read a function's source as the package holds it, whatever wraps it."""
-    try:
-        return textwrap.dedent(inspect.getsource(inspect.unwrap(function))).rstrip()
-    except (TypeError, OSError) as error:
-        raise TypeError(f"function must be written in Python; got {function!r}") from error
+    """Read a function's (or class's) source as the package holds it, whatever wraps it.
+
+    Raises:
+        TypeError: if it is no function, or not one that is written in Python.
+    """
+    written = inspect.unwrap(function)
+    with contextlib.suppress(TypeError, OSError):  # both say, at length, that there is no source
+        if inspect.isroutine(written) or inspect.isclass(written):
+            return textwrap.dedent(inspect.getsource(written)).rstrip()
+    raise TypeError(f"function must be a function written in Python; got {function!r}")
 
 
 def get_solution(solve: Callable) -> str:
     """Read `solve_<name>` as the exercise wants it: a function called `<name>`.
 
     Raises:
+        TypeError: if it is no function that is written in Python.
         ValueError: if the function's name does not begin with `solve_`.
     """
+    source = get_source(solve)
     name = solve.__name__
     if not name.startswith("solve_"):
         raise ValueError(f"solve must be a function named solve_<exercise>; got {name!r}")
-    return re.sub(rf"\b{name}\b", name.removeprefix("solve_"), get_source(solve))
+    return re.sub(rf"\b{name}\b", name.removeprefix("solve_"), source)
 
 
 def show_source(function: Callable) -> None:

@@ -17,12 +17,15 @@ class StillBox(ipywidgets.VBox):
         metadata: MIME type -> what front ends need beside it.
 
     Raises:
-        ValueError: if `still` lacks its plain text; a test could not compare it then.
+        ValueError: if `still` lacks its plain text, which tests compare, or what a page shows.
     """
 
     def __init__(self, children: list, still: dict[str, str], metadata: dict | None = None):
-        if "text/plain" not in still:
-            raise ValueError(f"still must hold 'text/plain'; it holds {sorted(still)}")
+        if "text/plain" not in still or not {"text/html", "image/png"} & set(still):
+            raise ValueError(
+                "still must hold 'text/plain', and 'text/html' or 'image/png'; it holds "
+                f"{sorted(still)}"
+            )
         super().__init__(children)
         self.still, self.still_metadata = dict(still), metadata or {}
 

@@ -1,10 +1,14 @@
 """A claim, its rule fixed beforehand, and the word that the measured rows earn."""
 
 import html
+import math
+import numbers
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from IPython.display import display
+
+from mamba_edu.figures.require import is_finite
 
 ENOUGH_SEEDS = 5
 
@@ -36,6 +40,39 @@ class Verdict(NamedTuple):
     largest: float
 
 
+def require_claim(claim: Claim) -> None:
+    """Refuse a claim that no rows, or any rows, could decide."""
+    if not isinstance(claim, Claim):
+        raise TypeError(f"claim must be a Claim of mamba_edu.exercises; got {claim!r}")
+    if not is_finite(claim.margin) or not claim.margin > 0:
+        raise ValueError(f"margin must be a number above 0; {claim.key} has {claim.margin!r}")
+
+
+def require_rows(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Refuse rows that are no mappings, or do not say from which seed they come."""
+    rows = list(rows)
+    for i, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise TypeError(f"rows must be mappings, such as dicts; row {i} is {row!r}")
+        if not isinstance(row.get("seed"), numbers.Integral):
+            raise ValueError(f"every row must have a whole number as its 'seed'; row {i} is {row}")
+    return rows
+
+
+def measure_row(claim: Claim, row: Mapping[str, Any]) -> float:
+    """Measure one row, or say which row cannot be measured and why."""
+    try:
+        measure = float(claim.measure(row))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{claim.key} needs other columns; seed {row['seed']} has {sorted(row)} and gives "
+            f"{error!r}"
+        ) from error
+    if not math.isfinite(measure):
+        raise ValueError(f"the measure must be finite; seed {row['seed']} gives {measure}")
+    return measure
+
+
 def judge(claim: Claim, rows: Iterable[Mapping[str, Any]]) -> Verdict:
     """Decide a claim from its rows, by the rule that was fixed before they were measured.
 
@@ -47,16 +84,13 @@ def judge(claim: Claim, rows: Iterable[Mapping[str, Any]]) -> Verdict:
         rows: one per run, each with its "seed" and what the claim measures.
 
     Raises:
-        ValueError: if a row has no seed, or its measure is not a finite number.
+        TypeError: if `claim` is no `Claim`, or a row no mapping.
+        ValueError: if the margin is not above 0, a row lacks its seed or what is measured, or its
+            measure is not a finite number.
     """
-    rows = list(rows)
-    missing = [i for i, row in enumerate(rows) if "seed" not in row]
-    if missing:
-        raise ValueError(f"every row must name its 'seed'; rows {missing} have none")
-    measures = [float(claim.measure(row)) for row in rows]
-    for row, measure in zip(rows, measures, strict=True):
-        if not abs(measure) < float("inf"):
-            raise ValueError(f"the measure must be finite; seed {row['seed']} gives {measure}")
+    require_claim(claim)
+    rows = require_rows(rows)
+    measures = [measure_row(claim, row) for row in rows]
     n_seeds = len({row["seed"] for row in rows})
     if n_seeds < ENOUGH_SEEDS:
         word = "too few seeds"
@@ -73,7 +107,8 @@ def verdict(claim: Claim, rows: Iterable[Mapping[str, Any]]) -> None:
     """Show a claim with the word that its rows earn, its margin and its spread over seeds."""
     found = judge(claim, rows)
     unit = f" {claim.unit}" if claim.unit else ""
-    spread = f"from {found.least:.2f} to {found.largest:.2f}{unit}"
+    least, largest = (round(value, 2) + 0.0 for value in (found.least, found.largest))
+    spread = f"from {least:.2f} to {largest:.2f}{unit}"
     rests = f"{found.n_seeds} seeds, {spread}; margin fixed beforehand: {claim.margin:g}{unit}"
     if not found.n_seeds:
         rests = "no rows"
