@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 
 from mamba_edu.reader import record
@@ -47,29 +48,53 @@ class Exercise(NamedTuple):
         return self.solve.__name__.removeprefix("solve_")
 
 
+def to_double(value: Any) -> torch.Tensor:
+    """Turn a number, a tensor or a tuple of numbers into one tensor, real or complex, in double.
+
+    Raises:
+        TypeError, ValueError, RuntimeError, OverflowError: if it holds anything but numbers.
+    """
+    if not isinstance(value, torch.Tensor):
+        value = torch.as_tensor(np.asarray(float(value) if isinstance(value, int) else value))
+    return value.detach().to(torch.complex128 if value.is_complex() else torch.float64)
+
+
 def find_difference(got: Any, expected: Any, tolerance: float) -> str:
     """Say how an answer differs from the expected one; empty if it does not."""
+    if got is None:
+        return "it returns nothing; is its `return` missing?"
     numbers = isinstance(got, int | float) and isinstance(expected, int | float)
     if not isinstance(got, type(expected)) and not numbers:
         return f"it returns a {type(got).__name__}, not a {type(expected).__name__}"
-    got, expected = torch.as_tensor(got), torch.as_tensor(expected)
-    if got.shape != expected.shape:
-        return f"its shape is {tuple(got.shape)}, not {tuple(expected.shape)}"
-    if got.is_complex() != expected.is_complex():
-        return f"its numbers are {got.dtype}, not {expected.dtype}"
-    wide = torch.complex128 if expected.is_complex() else torch.float64
-    same = torch.isclose(
-        got.to(wide), expected.to(wide), rtol=tolerance, atol=tolerance, equal_nan=True
-    )
-    return "" if same.all() else "its values differ"
+    if isinstance(expected, tuple) and len(got) != len(expected):
+        return f"its length is {len(got)}, not {len(expected)}"
+    try:
+        ours, theirs = to_double(expected), to_double(got)
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        return f"the {type(got).__name__} that it returns holds what is no number of torch"
+    if theirs.shape != ours.shape:
+        return f"its shape is {tuple(theirs.shape)}, not {tuple(ours.shape)}"
+    if theirs.dtype != ours.dtype:
+        kind = "complex, not real" if theirs.is_complex() else "real, not complex"
+        return f"its numbers are {kind}"
+    if torch.isclose(theirs, ours, rtol=tolerance, atol=tolerance, equal_nan=True).all():
+        return ""
+    is_single = getattr(got, "dtype", None) in (torch.float32, torch.complex64)
+    return "its values differ" + (f"; they are {got.dtype}" if is_single else "")
 
 
-def write_value(value: Any) -> str:
-    """Write a result on one line, floats to four digits."""
+def write_value(value: Any, digits: int = 4) -> str:
+    """Write a result on one line, floats to some digits, no more than the first eight items."""
     if isinstance(value, torch.Tensor):
-        digits = [write_value(v) for v in value.detach().flatten()[:8].tolist()]
-        return "[" + ", ".join(digits) + (", ..." if value.numel() > 8 else "") + "]"
-    return f"{value:.4g}" if isinstance(value, float | complex) else repr(value)
+        value = value.detach().flatten()[:9].tolist()
+    if isinstance(value, list | tuple):
+        items = [write_value(item, digits) for item in value[:8]]
+        ends = "[]" if isinstance(value, list) else "()"
+        return ends[0] + ", ".join(items) + (", ..." if len(value) > 8 else "") + ends[1]
+    if isinstance(value, float | complex):
+        return f"{value:.{digits}g}"
+    words = " ".join(repr(value).split())
+    return words if len(words) <= 80 else words[:76] + " ..."
 
 
 def copy_case(case: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,10 +142,13 @@ def compare(exercise: Exercise, label: str, words: str, case: Mapping, got: Any)
     """Raise `CheckFailed` with all that helps, if one answer differs from the solution's."""
     expected = exercise.observe(exercise.solve)(**copy_case(case))
     difference = find_difference(got, expected, exercise.tolerance)
-    if difference:
-        raise CheckFailed(
-            f"{label}: {words}: {difference}\n"
-            f"  got      {write_value(got)}\n"
-            f"  expected {write_value(expected)}\n"
-            f"  likely cause: {guess_cause(exercise, got, case)}"
-        )
+    if not difference:
+        return
+    written = [(write_value(got, n), write_value(expected, n)) for n in (4, 8, 17)]
+    shown = next((pair for pair in written if pair[0] != pair[1]), written[0])
+    raise CheckFailed(
+        f"{label}: {words}: {difference}\n"
+        f"  got      {shown[0]}\n"
+        f"  expected {shown[1]}\n"
+        f"  likely cause: {guess_cause(exercise, got, case)}"
+    )
