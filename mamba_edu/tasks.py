@@ -1,5 +1,6 @@
 """What the course measures on: real recordings here, tasks with known answers beside them."""
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,12 @@ def load_recording() -> Recording:
     """
     from matplotlib import cbook  # here, so that the maths imports without matplotlib
 
-    path = cbook.get_sample_data("membrane.dat", asfileobj=False)
+    path = Path(cbook.get_sample_data("membrane.dat", asfileobj=False))
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"membrane.dat must lie in matplotlib's sample data; it is not at {path}: install "
+            "matplotlib again, with its sample data"
+        )
     samples = np.fromfile(path, dtype=np.float32)
     if samples.shape != (N_SAMPLES,):
         raise ValueError(
