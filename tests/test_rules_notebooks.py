@@ -113,6 +113,8 @@ BAD = [  # a rule, a text of the good notebook, what it becomes, what the rule m
     (HIDDEN, "print('it fails')", "import urllib.request", "a download"),
     (HIDDEN, "print('it fails')", "fetch_openml('mnist')", "a download"),
     (HIDDEN, "print('it fails')", "draw();", "a semicolon"),
+    (HIDDEN, "print('it fails')", "interact(f, x=3)", "never repeats"),
+    (HIDDEN, "print('it fails')", "from tqdm import tqdm", "never repeats"),
     (HIDDEN, "print('it fails')", "# NBVAL_SKIP\ndraw()", "steers nbval"),
     (HIDDEN, "print('it fails')", "if x", "no Python"),
     (REBOUND, "print('it fails')", "rate = 3", "rate means something else since cell 5"),

@@ -15,6 +15,8 @@ HIDDEN = [  # what runs, fetches or installs behind the reader's back
     ("a download", r"\b(?:urllib|urlopen|urlretrieve|requests|httpx|wget|curl|hf_hub_download)\b"),
     ("a download", r"\b(?:load_dataset|fetch_\w+|torch\.hub|snapshot_download)\b"),
     ("a semicolon at a line's end", r"(?m);\s*$"),
+    ("a tool that never repeats its output", r"\b(?:interact(?:ive)?|Output|clear_output)\("),
+    ("a tool that never repeats its output", r"\bupdate_display\(|\bfrom tqdm import"),
     ("a comment that steers nbval", r"#\s*(?:NBVAL|PYTEST_VALIDATE)_\w+"),
 ]
 CHANGES = {"append", "extend", "insert", "pop", "remove", "clear", "update", "sort", "reverse"}
