@@ -157,7 +157,7 @@ def check_interval(**intervals: object) -> None:
     """
     for name, number in intervals.items():
         if not isinstance(number, int | float) or isinstance(number, bool):
-            raise TypeError(f"{name} must be a number; it is a {type(number).__name__}")
+            raise TypeError(f"{name} must be a number; its type is {type(number).__name__}")
         if not (math.isfinite(number) and number > 0):
             raise ValueError(f"{name} must be a finite number above 0; it is {number}")
 
@@ -165,7 +165,7 @@ def check_interval(**intervals: object) -> None:
 def _check_dtypes(allowed: tuple[torch.dtype, ...], tensors: dict[str, object]) -> None:
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):
-            raise TypeError(f"{name} must be a torch.Tensor; it is a {type(tensor).__name__}")
+            raise TypeError(f"{name} must be a torch.Tensor; its type is {type(tensor).__name__}")
         if tensor.dtype in allowed:
             continue
         *words, last = (str(dtype) for dtype in allowed)

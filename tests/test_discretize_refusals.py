@@ -90,7 +90,7 @@ def test_rules_refuse_a_complex_step(rule, as_reader):
 @pytest.mark.parametrize("name", ["delta", "A", "B"])
 @pytest.mark.parametrize("value", [0.1, [0.1], None])
 def test_rules_refuse_what_is_no_tensor(rule, name, value, as_reader):
-    message = f"{name} must be a torch.Tensor; it is a {type(value).__name__}"
+    message = f"{name} must be a torch.Tensor; its type is {type(value).__name__}"
     with pytest.raises(TypeError, match=message):
         rule(**make_arguments() | {name: value})
 

@@ -176,10 +176,18 @@ def test_decay_in_noise_equals_another_least_squares_fit():
         ([4.0, 2, 1, 1], 0, ValueError, "delta must be a finite number above 0; it is 0"),
         ([4.0, 2, 1, 1], -0.5, ValueError, "delta must be a finite number above 0; it is -0.5"),
         ([4.0, 2, 1, 1], nan, ValueError, "delta must be a finite number above 0; it is nan"),
-        ([4.0, 2, 1, 1], "1", TypeError, "delta must be a number; it is a str"),
-        ([4.0, 2, 1, 1], True, TypeError, "delta must be a number; it is a bool"),
+        ([4.0, 2, 1, 1], "1", TypeError, "delta must be a number; its type is str"),
+        ([4.0, 2, 1, 1], True, TypeError, "delta must be a number; its type is bool"),
     ],
 )
 def test_decay_refuses_what_has_none(signal, delta, error, message, as_reader):
     with pytest.raises(error, match=message):
         fit_decay(torch.tensor(signal), delta)
+
+
+@pytest.mark.parametrize("factor", [1.01, 1e5, -1.1, -1e5])
+def test_decay_refuses_growth_of_any_size(factor):
+    """What Euler's rule makes of long steps: squares of these samples overflow."""
+    signal = factor ** torch.arange(60, dtype=torch.float64)
+    with pytest.raises(ValueError, match="signal must bend towards a rest"):
+        fit_decay(signal, 1.0)

@@ -151,7 +151,7 @@ def test_starts_refuse_bad_sizes(start, arguments, error, message, as_reader):
         (torch.tensor([-1.0, 0.5]), ValueError, r"A must have real parts.*0.5 at index \(1,\)"),
         (torch.tensor([-1.0, float("nan")]), ValueError, "A must be finite; NaN values: 1 of 2"),
         (torch.tensor([-1]), TypeError, "A must be torch.float32.*; it is torch.int64"),
-        (-1.0, TypeError, "A must be a torch.Tensor; it is a float"),
+        (-1.0, TypeError, "A must be a torch.Tensor; its type is float"),
     ],
 )
 def test_half_life_refuses_rates_without_one(A, error, message, as_reader):

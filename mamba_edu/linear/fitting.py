@@ -114,9 +114,10 @@ def fit_decay(signal: Float[Tensor, "length"], delta: float) -> Decay:
     check_interval(delta=delta)
     v = signal.detach().double()
     _check_varied(v)
-    tau = delta * _search_steps(v)
-    _, start, rest = _project(torch.tensor([tau / delta], dtype=v.dtype), v)
-    return Decay(tau, start.item(), rest.item())
+    scale = v.abs().max()  # so that squares of a growing signal do not overflow
+    steps = _search_steps(v / scale)
+    _, start, rest = _project(steps, v / scale)
+    return Decay(delta * steps.item(), (scale * start).item(), (scale * rest).item())
 
 
 def _pair_windows(x: Tensor, target: Tensor, n_taps: int) -> tuple[Tensor, Tensor]:
@@ -144,7 +145,7 @@ def _check_varied(v: Tensor) -> None:
         raise ValueError(f"signal must vary; it is constant at {v[0]:.3g}, which has no decay")
 
 
-def _search_steps(v: Tensor) -> float:
+def _search_steps(v: Tensor) -> Tensor:
     """Find the best tau, in steps, refusing one at the edge of what the samples can tell."""
     low, high = math.log(SHORTEST), math.log(LONGEST * len(v))
     for zoom in range(12):  # each narrows the range 32 times, to the last digit in the end
@@ -152,8 +153,8 @@ def _search_steps(v: Tensor) -> float:
         best = int(_project(grid.exp(), v)[0].argmin())
         if zoom == 0 and best == 0:
             raise ValueError(
-                "signal must decay over more than one step; it is at rest from the second sample "
-                "on: sample more finely, or begin earlier"
+                "signal must decay over more than one step; a drop right after its first sample "
+                "fits it best: sample more finely, or begin earlier"
             )
         if zoom == 0 and best == 64:
             raise ValueError(
@@ -161,7 +162,7 @@ def _search_steps(v: Tensor) -> float:
                 f"than to any decay within {LONGEST} times its {len(v)} samples"
             )
         low, high = grid[max(best - 1, 0)].item(), grid[min(best + 1, 64)].item()
-    return grid[best].exp().item()
+    return grid[best : best + 1].exp()
 
 
 def _project(tau: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
