@@ -83,6 +83,7 @@ def choose_format(values: np.ndarray, scale: str = "linear") -> Callable[[float]
     What lies below those digits, such as the mean of what cancels, hangs on the machine.
     """
     span = float(np.ptp(values)) or float(np.abs(values).max()) or 1.0
+    span *= 1 + 1e-9  # one in the last place must not decide about a digit
     decimals = 2 - math.floor(math.log10(min(span, 1e300)))
     if scale != "linear":
         return lambda value: f"{value + 0.0:.2e}"
