@@ -76,7 +76,7 @@ def judge_break(job: tuple[Break, Path]) -> str:
     if source.count(deliberate.old) != 1:
         return f"the old text occurs {source.count(deliberate.old)} times, not once"
     broken = source.replace(deliberate.old, deliberate.new)
-    watcher = run_tests(root, [deliberate.test], {deliberate.file: broken})
+    watcher = run_tests(root, [deliberate.test], {deliberate.file: broken}, SECONDS)
     if watcher.astray:
         return f"no proof: {watcher.astray[0]}"
     if watcher.caught:
@@ -87,17 +87,14 @@ def judge_break(job: tuple[Break, Path]) -> str:
 def judge_whole(job: tuple[list[str], Path]) -> str:
     """Run the named tests on an unbroken copy: say what is wrong, or nothing if all are green."""
     tests, root = job
-    watcher = run_tests(root, tests, {})
+    watcher = run_tests(root, tests, {}, 5 * SECONDS)
     if watcher.astray or watcher.caught:
         return (watcher.astray + watcher.caught)[0]
     return "" if watcher.passed else "no test ran: is one of the names wrong?"
 
 
-def run_tests(root: Path, tests: list[str], changed: dict[str, str]) -> Watcher:
+def run_tests(root: Path, tests: list[str], changed: dict[str, str], seconds: int) -> Watcher:
     """Run tests in a copy of the repository. For a process that ends afterwards."""
-    import pytest
-
-    watcher = Watcher()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder).resolve() / root.name
         shutil.copytree(root, copy, ignore=LEFT_OUT)
@@ -107,10 +104,8 @@ def run_tests(root: Path, tests: list[str], changed: dict[str, str]) -> Watcher:
         os.environ["PYTHONPATH"] = str(copy)
         sys.path.insert(0, str(copy))
         sys.dont_write_bytecode = True
-        # pytest wants to have imported its plugins itself, to rewrite their assertions
-        options = "-x --tb=no -p no:cacheprovider -W ignore::pytest.PytestAssertRewriteWarning"
-        with contextlib.redirect_stdout(io.StringIO()), limit_time():
-            pytest.main([*tests, *options.split()], plugins=[watcher])
+        with contextlib.redirect_stdout(io.StringIO()), limit_time(seconds):
+            watcher = call_pytest([*tests, f"--basetemp={folder}/scratch"])
         package = sys.modules.get("mamba_edu")
         if package and not Path(package.__file__).is_relative_to(copy):
             watcher.astray.insert(0, f"{package.__file__} was tested, not the copy")
@@ -118,16 +113,30 @@ def run_tests(root: Path, tests: list[str], changed: dict[str, str]) -> Watcher:
     return watcher
 
 
+def call_pytest(arguments: list[str]) -> Watcher:
+    """Run pytest in this process; what goes wrong in pytest itself proves nothing either."""
+    import pytest
+
+    # pytest wants to have imported its plugins itself, to rewrite their assertions
+    options = "-x --tb=no -p no:cacheprovider -W ignore::pytest.PytestAssertRewriteWarning"
+    watcher = Watcher()
+    try:
+        pytest.main([*arguments, *options.split()], plugins=[watcher])
+    except Exception as error:
+        watcher.astray.append(f"pytest: {error!r}")
+    return watcher
+
+
 @contextlib.contextmanager
-def limit_time():
+def limit_time(seconds: int):
     """Stop a test that a break sends round in circles, where the system has alarms."""
 
     def stop(*_):
-        raise TimeoutError(f"took more than {SECONDS} s")
+        raise TimeoutError(f"took more than {seconds} s")
 
     if hasattr(signal, "SIGALRM"):
         signal.signal(signal.SIGALRM, stop)
-        signal.alarm(SECONDS)
+        signal.alarm(seconds)
         yield
         signal.alarm(0)
     else:
@@ -144,7 +153,7 @@ def run_breaks(breaks: list[Break], root: Path, jobs: int) -> int:
         whole = pool.apply_async(judge_whole, [(tests, root)])
         faults = pool.imap(judge_break, [(row, root) for row in breaks], chunksize=1)
         for row in breaks:
-            fault = faults.next(5 * SECONDS)  # a process that crashed would never answer
+            fault = faults.next(6 * SECONDS)  # a process that crashed would never answer
             failed += bool(fault)
             word = "SURVIVED" if fault else "caught"
             print(f"{word:8}  {row.file:32}  {row.breaks}", flush=True)
