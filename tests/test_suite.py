@@ -49,16 +49,21 @@ def test_run_breaks_believes_the_last_line_and_the_exit_status(course, script, c
     assert parts.run_breaks(course)[:2] == counts[:2]
 
 
-def test_run_nbval_compares_and_run_plain_cpu_takes_the_first_three(course, monkeypatch):
+def test_run_plain_cpu_compares_the_first_three_without_vector_units(course, monkeypatch):
     monkeypatch.setenv("PYTEST_PLUGINS", "nbval.plugin")
     (course / "notebooks").mkdir()
     seen = "import os\nprint(os.environ.get('ATEN_CPU_CAPABILITY'))"
-    for name, stored in (("02_first", "default\n"), ("09_later", "None\n")):
+    for name, stored in (("02_first", "default\n"), ("03_wrong", "None\n"), ("09_later", "None\n")):
         cell = make_code(seen, make_stream(stored))
         text = nbformat.writes(make_notebook(cell))
         (course / "notebooks" / f"{name}.ipynb").write_text(text)
-    assert parts.run_plain_cpu(course)[:2] == (1, 0)
-    assert parts.run_nbval(course)[:2] == (1, 1)
+    assert parts.run_plain_cpu(course)[:2] == (1, 1)
+
+
+def test_run_nbval_takes_all_notebooks_on_its_own(course, monkeypatch):
+    monkeypatch.setattr(parts, "run_pytest", lambda root, *arguments: arguments)
+    told = " ".join(parts.run_nbval(course))
+    assert told == "--nbval --nbval-current-env --nbval-cell-timeout=120 notebooks"
 
 
 def test_slow_notebooks_are_named(tmp_path):
