@@ -107,13 +107,16 @@ def build_controls(question: Question) -> list[ipywidgets.Widget]:
     told = ipywidgets.HTML()
 
     def reveal(_) -> None:
-        if commit.disabled:  # a second click that was under way when the first was answered
+        if told.value or choice.index is None:  # a click that came late, or without a choice
             return
         record("guesses", question.key, question.choices[choice.index])
         told.value = f"You said {LETTERS[choice.index]}. " + html.escape(tell_answer(question))
         choice.disabled = commit.disabled = True
 
-    choice.observe(lambda change: setattr(commit, "disabled", change["new"] is None), "index")
+    def allow(_) -> None:
+        commit.disabled = choice.index is None or bool(told.value)
+
+    choice.observe(allow, "index")
     commit.on_click(reveal)
     return [asked, choice, commit, told]
 

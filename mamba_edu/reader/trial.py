@@ -50,7 +50,7 @@ def require_claim(claim: Claim) -> None:
 
 def require_rows(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Refuse rows that are no mappings, or do not say from which seed they come."""
-    rows = list(rows)
+    rows = list(rows) if isinstance(rows, Iterable) else [rows]
     for i, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise TypeError(f"rows must be mappings, such as dicts; row {i} is {row!r}")
