@@ -56,12 +56,14 @@ def check_finite(**tensors: Tensor) -> None:
         ValueError: with how many there are and the index of the first.
     """
     for name, tensor in tensors.items():
-        for word, is_bad in (("NaN", tensor.isnan()), ("infinite", tensor.isinf())):
-            if is_bad.any():
-                raise ValueError(
-                    f"{name} must be finite; {word} values: {int(is_bad.sum())} of "
-                    f"{tensor.numel()}, the first{_say_index(is_bad)}"
-                )
+        is_bad = ~tensor.isfinite()
+        if is_bad.any():
+            word = "NaN" if tensor.isnan().any() else "infinite"
+            is_bad = tensor.isnan() if word == "NaN" else is_bad
+            raise ValueError(
+                f"{name} must be finite; {word} values: {int(is_bad.sum())} of "
+                f"{tensor.numel()}, the first{_say_index(is_bad)}"
+            )
 
 
 def check_steps(delta: Tensor) -> None:
@@ -125,13 +127,17 @@ def check_shapes(**named: tuple[Tensor, str]) -> None:
             raise ValueError(
                 f"{name} must have the axes ({', '.join(names)}); its shape is {shape}"
             )
-        for axis, size in zip(names, shape, strict=True):
-            expected, owner = sizes.setdefault(axis, (size, name))
-            if size != expected:
-                raise ValueError(
-                    f"{name} must have {axis} = {expected} as {owner} has; its shape "
-                    f"({', '.join(names)}) is {shape}"
-                )
+        found = {
+            axis: sizes.setdefault(axis, (size, name))
+            for axis, size in zip(names, shape, strict=True)
+        }
+        other = [axis for axis, size in zip(names, shape, strict=True) if found[axis][0] != size]
+        if other:
+            expected, owner = found[other[0]]
+            raise ValueError(
+                f"{name} must have {other[0]} = {expected} as {owner} has; its shape "
+                f"({', '.join(names)}) is {shape}"
+            )
 
 
 def check_counts(at_least: int, **counts: object) -> None:

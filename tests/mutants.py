@@ -156,9 +156,8 @@ def run_breaks(breaks: list[Break], root: Path, jobs: int) -> int:
             fault = faults.next(6 * SECONDS)  # a process that crashed would never answer
             failed += bool(fault)
             word = "SURVIVED" if fault else "caught"
-            print(f"{word:8}  {row.file:32}  {row.breaks}", flush=True)
-            if fault:
-                print(f"{'':10}{row.test}: {fault}", flush=True)
+            told = f"\n{'':10}{row.test}: {fault}" if fault else ""
+            print(f"{word:8}  {row.file:32}  {row.breaks}{told}", flush=True)
         fault = whole.get()
     if fault:
         failed += 1

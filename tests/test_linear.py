@@ -37,11 +37,11 @@ def make_system(dtype=torch.float64, batch=BATCH, length=LENGTH, seed=0):
 def answer_by_powers(x, A_bar, B_bar, C):
     """The output as a sum over earlier inputs in plain Python: no state is carried."""
     y = torch.zeros_like(x)
+    pairs = [(t, s) for t in range(x.shape[1]) for s in range(t + 1)]
     for d, (a, b, c) in enumerate(zip(A_bar.tolist(), B_bar.tolist(), C.tolist(), strict=True)):
-        for t in range(x.shape[1]):
-            for s in range(t + 1):
-                weight = sum(c[n] * a[n] ** (t - s) * b[n] for n in range(D_STATE))
-                y[:, t, d] += weight.real * x[:, s, d]
+        for t, s in pairs:
+            weight = sum(c[n] * a[n] ** (t - s) * b[n] for n in range(D_STATE))
+            y[:, t, d] += weight.real * x[:, s, d]
     return y
 
 
