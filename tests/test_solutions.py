@@ -83,8 +83,8 @@ def test_a_stub_that_its_solution_cannot_replace_is_refused(stub, message):
         solve_cell(stub, SOLUTION)
 
 
-def test_a_check_that_prints_nothing_has_failed():
-    notebook = make_notebook(make_code("check_double(double)"))
-    assert find_failed_checks(notebook) == [
-        "cell 1: check_double must print 'passed'; it printed 'nothing'"
+@pytest.mark.parametrize("call", ["check_double(double)", "n05.check_double(double)"])
+def test_a_check_that_prints_nothing_has_failed(call):
+    assert find_failed_checks(make_notebook(make_code("check_machine()"), make_code(call))) == [
+        "cell 2: check_double must print 'passed'; it printed 'nothing'"
     ]

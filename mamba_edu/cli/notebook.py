@@ -1,6 +1,7 @@
 """Find, read, run and write notebooks: what both builds share."""
 
 import os
+import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -90,7 +91,8 @@ def run_client(client: NotebookClient, root: Path) -> str:
     """Run to the end or to the first failure, and say in words what that was."""
     with tempfile.TemporaryDirectory() as profile:
         try:
-            client.execute(env=kernel_environment(root, profile), cleanup_kc=True)
+            settings = course_environment(root) | {"IPYTHONDIR": profile}
+            client.execute(env=settings, stderr=subprocess.DEVNULL, cleanup_kc=True)
         except CellExecutionError as error:
             return f"{error.ename}: {error.evalue}".strip()
         except CellTimeoutError:
@@ -100,10 +102,10 @@ def run_client(client: NotebookClient, root: Path) -> str:
     return ""
 
 
-def kernel_environment(root: Path, profile: str) -> dict[str, str]:
-    """Give the kernel this course's package, its threads, and no habits of its owner."""
+def course_environment(root: Path) -> dict[str, str]:
+    """Give a process this course's package, its threads, and no habits of whoever started it."""
     personal = {"MAMBA_EDU_STAGE", "MPLBACKEND", "PYTHONWARNINGS", "PYTHONSTARTUP"}
     kept = {name: value for name, value in os.environ.items() if name not in personal}
     search = [str(root), *filter(None, [kept.get("PYTHONPATH")])]
-    own = {"IPYTHONDIR": profile, "PYTHONPATH": os.pathsep.join(search)}
+    own = {"PYTHONPATH": os.pathsep.join(search)}
     return kept | own | {"OMP_NUM_THREADS": THREADS, "MKL_NUM_THREADS": THREADS}

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from mamba_edu.cli.build import MOST_SECONDS
 from mamba_edu.cli.chromium import find_or_install_chromium
-from mamba_edu.cli.notebook import CELL_SECONDS, THREADS, find_notebooks
+from mamba_edu.cli.notebook import CELL_SECONDS, course_environment, find_notebooks
 from mamba_edu.cli.solutions import solve_notebook
 
 NBVAL = ["--nbval", "--nbval-current-env", f"--nbval-cell-timeout={CELL_SECONDS}"]
@@ -34,9 +34,8 @@ def is_ci() -> bool:
 
 def run_tool(root: Path, *arguments: str, **settings: str) -> int:
     """Run a tool of this Python in the course's folder, its output shown as it comes."""
-    threads = {"OMP_NUM_THREADS": THREADS, "MKL_NUM_THREADS": THREADS}
-    environment = os.environ | threads | settings
     command = [sys.executable, "-m", *arguments]
+    environment = course_environment(root) | settings
     return subprocess.run(command, cwd=root, env=environment, check=False).returncode
 
 

@@ -140,9 +140,9 @@ def find_failed_checks(notebook: NotebookNode) -> list[str]:
 
 
 def list_called_checks(cell: NotebookNode) -> list[str]:
-    """List the names of the check functions that a cell calls."""
+    """List the checks that a cell calls with a reader's function, as in n01.check_x(x)."""
     if cell.cell_type != "code":
         return []
-    calls = (node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call))
-    names = (call.func.id for call in calls if isinstance(call.func, ast.Name))
+    calls = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call)]
+    names = [ast.unparse(call.func).split(".")[-1] for call in calls if call.args]
     return [name for name in names if name.startswith("check_")]
