@@ -42,7 +42,7 @@ def write_course(folder):
     course = {
         "00_start.ipynb": make_notebook(
             make_text("# Ready?\n\nYou can. **25 minutes** · 5 CPU seconds"),
-            make_code("check_machine()"),
+            make_code("inspect_machine()"),
             make_code("def help_me():\n    pass\n\n\n" + stub, tags=("exercise",)),
             make_code("n00.check_double(double)"),
             make_code("double = lambda x: 2 * x", tags=("exercise",)),

@@ -7,7 +7,7 @@ import pytest
 import torch
 from front_end import open_front_end
 
-from mamba_edu.reader import check_machine, machine, show_solution, show_source
+from mamba_edu.reader import inspect_machine, machine, show_solution, show_source
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_a_solution_of_another_name_is_refused():
 
 
 def test_a_ready_machine_says_so_line_by_line(capsys):
-    check_machine()
+    inspect_machine()
     assert capsys.readouterr().out.splitlines() == [
         "Python: ready",
         "packages: ready",
@@ -113,7 +113,7 @@ def test_a_machine_that_is_not_ready_says_what_to_do(monkeypatch, capsys):
     monkeypatch.setattr(machine, "OLDEST", (99, 1))
     monkeypatch.setattr(machine, "NEEDED", ("torch", "no_such_package", "nor_this"))
     monkeypatch.setattr(torch.Tensor, "cumsum", lambda self, dim: self * 9.5)
-    check_machine()
+    inspect_machine()
     here = ".".join(str(part) for part in sys.version_info[:2])
     assert capsys.readouterr().out.splitlines() == [
         f"Python: this kernel runs Python {here}; open the course with python3 course.py",

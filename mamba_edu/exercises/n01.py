@@ -26,12 +26,12 @@ def answer_after_one_tau() -> tuple[int, str]:
 
 AFTER_ONE_TAU = Question(
     key="n01.after_one_tau",
-    asks="A bucket holds 1. It leaks with time constant tau and nothing flows in. "
-    "How much is left after one tau?",
+    asks="A bucket holds 1. It leaks with time constant τ and nothing flows in. "
+    "How much is left after one τ?",
     choices=("one half", "a bit more than a third", "nothing"),
     answer=answer_after_one_tau,
-    surprised="tau is the time to fall to 1/e, not to one half and not to nothing; "
-    "the half-life is shorter, tau times ln 2.",
+    surprised="τ is the time to fall to 1/e, not to one half and not to nothing; "
+    "the half-life is shorter, τ times ln 2.",
 )
 
 

@@ -2,7 +2,7 @@
 
 from mamba_edu.reader.guess import Question, ask, nearest, predict
 from mamba_edu.reader.journal import progress, record
-from mamba_edu.reader.machine import check_machine
+from mamba_edu.reader.machine import inspect_machine
 from mamba_edu.reader.picture import show, to_png
 from mamba_edu.reader.source import show_solution, show_source
 from mamba_edu.reader.still import StillBox
@@ -13,7 +13,7 @@ __all__ = [
     "Question",
     "StillBox",
     "ask",
-    "check_machine",
+    "inspect_machine",
     "judge",
     "nearest",
     "predict",

@@ -45,7 +45,7 @@ CHECKS: dict[str, Callable[[], str]] = {
 }
 
 
-def check_machine() -> None:
+def inspect_machine() -> None:
     """Print one line per thing that the course needs: ready, or what to do about it."""
     for name, check in CHECKS.items():
         print(f"{name}: {check() or 'ready'}")
