@@ -2,6 +2,7 @@
 
 from mamba_edu.figures.describe import describe_drawing
 from mamba_edu.figures.lines import draw_lines, draw_phase
+from mamba_edu.figures.maps import draw_maps
 from mamba_edu.figures.require import require_figure, require_text
 from mamba_edu.figures.style import ROLES, Line, styled, use_style
 
@@ -10,6 +11,7 @@ __all__ = [
     "Line",
     "describe_drawing",
     "draw_lines",
+    "draw_maps",
     "draw_phase",
     "require_figure",
     "require_text",
