@@ -28,6 +28,15 @@ def check_numbers(**tensors: object) -> None:
     _check_dtypes(REAL + COMPLEX, tensors)
 
 
+def check_floats(**tensors: object) -> None:
+    """Refuse whatever is not a real tensor; half precision is for callers that raise it first.
+
+    Raises:
+        TypeError: for a non-tensor, an integer or a complex tensor.
+    """
+    _check_dtypes(HALF + REAL, tensors)
+
+
 def check_alike(**tensors: Tensor) -> None:
     """Refuse tensors of different precision or on different devices; real and complex may mix.
 
@@ -140,6 +149,28 @@ def check_shapes(**named: tuple[Tensor, str]) -> None:
             )
 
 
+def check_mask(mask: object, **owner: Tensor) -> None:
+    """Refuse what is not one truth value per token of its owner, True for a real token.
+
+    Args:
+        mask: what is to be a bool tensor (batch, length).
+        owner: the tensor (batch, length, channel) whose tokens it speaks of, by its name.
+
+    Raises:
+        TypeError: for anything but a bool tensor: 0.5 of a token is not a token.
+        ValueError: if the shape is another, or the device.
+    """
+    [(name, tensor)] = owner.items()
+    _check_dtypes((torch.bool,), {"mask": mask})
+    if mask.shape != tensor.shape[:2]:
+        raise ValueError(
+            f"mask must have the shape (batch, length) = {tuple(tensor.shape[:2])} of {name}; "
+            f"its shape is {tuple(mask.shape)}"
+        )
+    if mask.device != tensor.device:
+        raise ValueError(f"mask is on {mask.device} and {name} is on {tensor.device}")
+
+
 def check_counts(at_least: int, **counts: object) -> None:
     """Refuse what is not a whole number of at least the given size.
 
@@ -175,15 +206,14 @@ def _check_dtypes(allowed: tuple[torch.dtype, ...], tensors: dict[str, object]) 
         if tensor.dtype in allowed:
             continue
         *words, last = (str(dtype) for dtype in allowed)
+        listed = f"{', '.join(words)} or {last}" if words else last
         reason = ""
-        if tensor.dtype in HALF:
+        if tensor.dtype in HALF and torch.float32 in allowed:
             reason = (
                 "; in half precision exp(delta A) rounds to exactly 1 for small steps "
                 "and the state never forgets: use .float()"
             )
-        raise TypeError(
-            f"{name} must be {', '.join(words)} or {last}; it is {tensor.dtype}{reason}"
-        )
+        raise TypeError(f"{name} must be {listed}; it is {tensor.dtype}{reason}")
 
 
 def _say_index(is_marked: Tensor) -> str:

@@ -10,7 +10,7 @@ settings.load_profile("course")
 
 # Every annotated call in these modules is checked against its shapes and dtypes. The hook must be
 # in place before their first import, and costs readers nothing: only the tests install it.
-MATHS = ["mamba_edu._checks", "mamba_edu.discretize", "mamba_edu.linear"]
+MATHS = [f"mamba_edu.{name}" for name in ("_checks", "discretize", "linear", "scan", "steps")]
 install_import_hook(MATHS, "beartype.beartype")
 
 

@@ -1,0 +1,11 @@
+"""The selective scan: a linear recurrence whose clock listens to the input.
+
+    h[t] = exp(delta[t] A) h[t-1] + delta[t] B[t] x[t]
+    y[t] = ( C[t] . h[t] + skip x[t] ) silu(gate[t])
+
+One function, several ways to compute it that agree in value, gradient and state, one file each.
+"""
+
+from mamba_edu.scan.dispatch import explain, selective_scan
+
+__all__ = ["explain", "selective_scan"]

@@ -1,0 +1,113 @@
+"""The selective scan: the recurrence at the heart of Mamba, and who computes it."""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.nn.functional import silu
+
+from mamba_edu._checks import check_mask
+from mamba_edu.scan._arguments import check_shrinking, raise_precision
+from mamba_edu.scan.loop import scan_loop
+
+METHODS = {"loop": scan_loop}
+_last = {"words": "no scan has run yet"}
+
+
+def selective_scan(
+    x: Float[Tensor, "batch length d_inner"],
+    delta: Float[Tensor, "batch length d_inner"],
+    A: Float[Tensor, "d_inner d_state"],
+    B: Float[Tensor, "batch length d_state"],
+    C: Float[Tensor, "batch length d_state"],
+    skip: Float[Tensor, "d_inner"] | None = None,
+    gate: Float[Tensor, "batch length d_inner"] | None = None,
+    state: Float[Tensor, "batch d_inner d_state"] | None = None,
+    mask: Bool[Tensor, "batch length"] | None = None,
+    method: str = "auto",
+    return_state: bool = False,
+) -> (
+    Float[Tensor, "batch length d_inner"]
+    | tuple[Float[Tensor, "batch length d_inner"], Float[Tensor, "batch d_inner d_state"]]
+):
+    """Run the selective state space recurrence.
+
+    Each channel keeps a state of d_state numbers. For t = 0 .. length-1, from h[-1] = state:
+
+        h[t] = exp(delta[t] A) h[t-1] + delta[t] B[t] x[t]
+        y[t] = ( C[t] . h[t] + skip x[t] ) silu(gate[t])
+
+    A long signal may be cut anywhere: run one piece with return_state=True and hand its state to
+    the next.
+
+    Args:
+        x: the input signal. NaN in x, delta, B or C reaches the output from its token on, in its
+            own row alone, and for x and delta in its own channel alone.
+        delta: step sizes, at least 0, in the unit of time that A is written in.
+        A: decay rates, at most 0, per unit of that time.
+        B: how strongly each token writes to the state.
+        C: how each token reads the state.
+        skip: how much of the input is added to the output; none if not given.
+        gate: what the output is multiplied by, after silu; nothing if not given.
+        state: the state before the first token; zero if not given.
+        mask: True for a real token. A padded one may hold anything: it leaves the state as it is
+            and answers 0.
+        method: "loop", "parallel", "chunked", or "auto" for the fastest; explain() tells which.
+        return_state: whether to return the state after the last token too.
+
+    Returns:
+        y, the output signal in the type of x, or (y, state). The state is computed in float32 at
+        least, and is returned so. An empty signal returns the state it was given.
+
+    Raises:
+        TypeError: for integer or complex tensors, double precision mixed with another, or a mask
+            that is not of type bool.
+        ValueError: if a step runs backwards or a rate is positive, so that the state would grow;
+            if a rate is not finite, shapes disagree or the method is unknown.
+
+    Source: Gu & Dao 2023 (arXiv:2312.00752), Algorithm 2; B is discretised by Euler's rule as in
+    their code, not by the zero-order hold of Equation 4. They take no mask and no state.
+    """
+    scan = _choose(method)
+    v = raise_precision(x=x, delta=delta, A=A, B=B, C=C, skip=skip, gate=gate, state=state)
+    if mask is not None:
+        check_mask(mask, x=x)
+        v |= {k: _silence(v[k], mask) for k in ("x", "delta", "B", "C", "gate")}
+    check_shrinking(v["delta"], v["A"])
+    if state is None:
+        v["state"] = v["x"].new_zeros(len(x), *A.shape)
+
+    y, last = scan(*(v[k] for k in ("x", "delta", "A", "B", "C", "state")))
+    if skip is not None:
+        y = y + v["skip"] * v["x"]
+    if gate is not None:
+        y = y * silu(v["gate"])
+    if mask is not None:
+        y = _silence(y, mask)  # once more, for a state or skip that is not finite
+    y = y.to(x.dtype)
+    return (y, last) if return_state else y
+
+
+def explain() -> str:
+    """Say which method the last scan ran by, and why.
+
+    Returns:
+        One sentence for a person to read.
+    """
+    return _last["words"]
+
+
+def _choose(method: str) -> object:
+    """Refuse an unknown method, note what runs and why, and return its function."""
+    if method not in ("auto", *METHODS):
+        names = '", "'.join(METHODS)
+        raise ValueError(f'method must be "auto", "{names}"; it is {method!r}')
+    name, why = method, "it was asked for"
+    if method == "auto":
+        name, why = "loop", "no faster method is here"
+    _last["words"] = f"{name} ran: {why}"
+    return METHODS[name]
+
+
+def _silence(tensor: Tensor | None, mask: Tensor) -> Tensor | None:
+    """Put 0 where the token is padding; a product would keep NaN, in value or gradient."""
+    return None if tensor is None else torch.where(mask[..., None], tensor, 0)
