@@ -1,0 +1,86 @@
+"""Tasks whose answer is known by construction, at any length."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from mamba_edu._checks import check_counts
+from mamba_edu.tasks.batch import Batch
+
+N_FILLERS = 24  # kinds of token that say nothing
+
+
+def sample_last_marked(
+    batch: int, length: int, p: float, seed: int
+) -> tuple[
+    Float[Tensor, "batch length"], Float[Tensor, "batch length"], Float[Tensor, "batch length"]
+]:
+    """Sample the task of keeping the last marked value.
+
+    Each token carries a value from a standard normal and is marked with probability p. The target
+    at every token is the value of the last marked token up to and with it; 0 before the first.
+
+    What grows with the length: nothing; the last mark is about 1/p tokens back at any length.
+    Floor: 0, by an if. The best fixed linear filter misses (1 - p)/(2 - p) of the variance when
+    it is handed value times mark, and 1 - p/(2 - p) when it sees the values alone.
+
+    Args:
+        batch, length: how many sequences, and how long.
+        p: probability of a mark, above 0 and at most 1.
+        seed: of the generator; the same seed gives the same task.
+
+    Returns:
+        values, marks (0 or 1) and target, float64.
+
+    Raises:
+        TypeError: if a size is not an int.
+        ValueError: if p or a size is out of range.
+    """
+    check_counts(0, batch=batch, length=length)
+    if not 0 < p <= 1:
+        raise ValueError(f"p must be above 0 and at most 1; it is {p}")
+    rng = torch.Generator().manual_seed(seed)
+    values = torch.randn(batch, length, generator=rng, dtype=torch.float64)
+    marks = torch.rand(batch, length, generator=rng, dtype=torch.float64) < p
+    where = torch.where(marks, torch.arange(length), -1).cummax(dim=1).values
+    target = torch.where(where >= 0, values.gather(1, where.clamp(min=0)), 0)
+    return values, marks.double(), target
+
+
+def sample_needle(
+    batch: int, length: int, seed: int, n_classes: int = 8, depth: float | None = None
+) -> Batch:
+    """Sample the task of finding the one token that says something.
+
+    One token of each sequence, the needle, is an id below n_classes, and that id is the class.
+    All other tokens are filler, drawn from the N_FILLERS ids above and equal in chance, whatever
+    the class is.
+
+    What grows with the length: the filler, and with it how far back the needle lies, length/2 on
+    average. What does not: there is one needle, and it is as easy to tell from filler.
+    Chance: 1/n_classes.
+
+    Args:
+        batch, length: how many sequences, and how long; a sequence has at least the needle.
+        seed: of the generator; the same seed gives the same task.
+        n_classes: how many needles there are, all equal in chance; at least 2.
+        depth: where the needle lies, from 0, the first token, to 1, the last; None for anywhere.
+
+    Returns:
+        inputs (batch, length), ids below n_classes + N_FILLERS; target, the classes; no mask.
+
+    Raises:
+        TypeError: if a size is not an int.
+        ValueError: if a size or the depth is out of range.
+    """
+    check_counts(0, batch=batch)
+    check_counts(1, length=length)
+    check_counts(2, n_classes=n_classes)
+    if depth is not None and not 0 <= depth <= 1:
+        raise ValueError(f"depth must be from 0 to 1, or None for anywhere; it is {depth}")
+    rng = torch.Generator().manual_seed(seed)
+    target = torch.randint(n_classes, (batch,), generator=rng)
+    inputs = torch.randint(n_classes, n_classes + N_FILLERS, (batch, length), generator=rng)
+    anywhere = torch.randint(length, (batch, 1), generator=rng)
+    place = anywhere if depth is None else torch.full_like(anywhere, round(depth * (length - 1)))
+    return Batch(inputs.scatter(1, place, target[:, None]), target)
