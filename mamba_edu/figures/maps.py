@@ -6,21 +6,35 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from mamba_edu.figures.require import is_finite, require_text
 from mamba_edu.figures.style import styled, to_numpy
 
 
 def read_grids(maps: Sequence[tuple[str, Any]]) -> list[tuple[str, np.ndarray]]:
     """Turn what is to be drawn into labelled real matrices, or say why one is none."""
-    if not maps:
-        raise ValueError("maps must hold at least one (label, values); it is empty")
+    if not isinstance(maps, list | tuple) or not maps:
+        raise ValueError(f"maps must be a list of at least one (label, values); got {maps!r}")
+    for pair in maps:
+        if not isinstance(pair, list | tuple) or len(pair) != 2 or not isinstance(pair[0], str):
+            raise TypeError(f"maps must hold pairs (label, values); one is {pair!r}")
     grids = [(label, to_numpy(values)) for label, values in maps]
     for label, grid in grids:
-        if grid.ndim != 2 or np.iscomplexobj(grid) or not np.isfinite(grid).any():
+        is_real = grid.dtype.kind in "biuf" and grid.ndim == 2
+        if not is_real or not np.isfinite(grid).any():
             raise ValueError(
                 f"map {label!r} must be a real matrix with finite values; "
                 f"it is {grid.dtype} {grid.shape}"
             )
     return grids
+
+
+def choose_reach(grids: list[tuple[str, np.ndarray]], reach: float | None) -> float:
+    """Take the reach that was asked for, or the largest size of all finite values."""
+    if reach is None:
+        return max(float(np.abs(grid[np.isfinite(grid)]).max()) for _, grid in grids) or 1.0
+    if not is_finite(reach) or not reach > 0:
+        raise ValueError(f"reach must be a finite number above 0; got {reach!r}")
+    return reach
 
 
 @styled
@@ -34,20 +48,24 @@ def draw_maps(
 ) -> Figure:
     """Draw one or several matrices side by side, in one scale of colours.
 
-    Blue is negative, white is 0, red is positive.
+    Blue is negative, white is 0, red is positive; what is not a number stays blank.
 
     Args:
         maps: (label, values), the values (rows, columns); row 0 is drawn on top.
         title: the finding, in words.
         xlabel, ylabel: what a column and a row are: word, symbol, unit.
         bar: what the colour means: word, symbol, unit.
-        reach: the largest size shown; by default that of the values.
+        reach: the size at which the colours end; by default the largest one of the values.
 
     Raises:
-        ValueError: if there is no map, or one is not a real matrix with a finite value.
+        TypeError: if one of the maps is no pair of a label and values.
+        ValueError: if there is no map, one is not a real matrix with a finite value, words are
+            missing, or `reach` is not above 0.
     """
     grids = read_grids(maps)
-    reach = reach or max(float(np.nanmax(np.abs(grid))) for _, grid in grids) or 1.0
+    for name, words in (("title", title), ("xlabel", xlabel), ("ylabel", ylabel), ("bar", bar)):
+        require_text(name, words)
+    reach = choose_reach(grids, reach)
     look = {"cmap": "RdBu_r", "vmin": -reach, "vmax": reach, "interpolation": "nearest"}
     fig = Figure(layout="constrained")
     axes = fig.subplots(1, len(grids), squeeze=False)[0]
