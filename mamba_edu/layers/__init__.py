@@ -1,0 +1,27 @@
+"""What stands around the selective scan: norm, convolution, gate, residual, and a healthy start."""
+
+from mamba_edu.layers.block import MambaBlock, MambaState
+from mamba_edu.layers.convolution import convolve_depthwise
+from mamba_edu.layers.norm import RMSNorm
+from mamba_edu.layers.stack import MambaStack, ResidualBlock
+from mamba_edu.layers.start import (
+    StepProjection,
+    check_health,
+    draw_steps,
+    invert_softplus,
+    start_rates,
+)
+
+__all__ = [
+    "MambaBlock",
+    "MambaStack",
+    "MambaState",
+    "RMSNorm",
+    "ResidualBlock",
+    "StepProjection",
+    "check_health",
+    "convolve_depthwise",
+    "draw_steps",
+    "invert_softplus",
+    "start_rates",
+]

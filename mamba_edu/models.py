@@ -1,0 +1,92 @@
+"""A classifier of sequences: tokens, blocks, a read-out and a head."""
+
+from collections.abc import Callable
+
+from jaxtyping import Bool, Float, Shaped
+from torch import Tensor, nn
+
+from mamba_edu._checks import check_counts
+from mamba_edu.layers import MambaStack
+from mamba_edu.layers.start import apply_alive
+from mamba_edu.readout import ReadCLS
+from mamba_edu.tokens import TokenEmbedding
+
+
+class SequenceClassifier(nn.Module):
+    """Read a sequence and say which class it is of.
+
+        logits = head(readout(blocks(tokens(inputs))))
+
+    Args:
+        n_classes: how many classes there are.
+        n_symbols: how many ids there are, for sequences of ids.
+        d_in: numbers per token, for sequences of real values. Give this or n_symbols.
+        readout: from the outputs to one vector; ReadCLS("last") if not given. Where it reads CLS,
+            a CLS token is put.
+        d_model: channels of a token.
+        n_layers: how many Mamba blocks.
+        d_state: numbers that each inner channel remembers by.
+        delta_range: shortest and longest step size at the start.
+        allow_blind: let CLS stand where it sees nothing.
+        block: further keyword arguments of MambaBlock.
+
+    Raises:
+        TypeError: if a size is not an int.
+        ValueError: if a size is too small, or both or neither of n_symbols and d_in are given.
+        BlindReadout: if CLS would stand first: the blocks are causal, so it would see nothing.
+    """
+
+    apply = apply_alive
+
+    def __init__(
+        self,
+        n_classes: int,
+        n_symbols: int | None = None,
+        d_in: int | None = None,
+        readout: Callable[..., Tensor] | None = None,
+        d_model: int = 32,
+        n_layers: int = 1,
+        d_state: int = 8,
+        delta_range: tuple[float, float] = (1e-3, 3e-2),
+        allow_blind: bool = False,
+        **block: object,
+    ):
+        super().__init__()
+        check_counts(1, n_classes=n_classes)
+        readout = ReadCLS("last") if readout is None else readout
+        position = getattr(readout, "cls_position", None)
+        self.tokens = TokenEmbedding(d_model, n_symbols, d_in, position, allow_blind=allow_blind)
+        block |= {"d_state": d_state, "delta_range": delta_range}
+        self.blocks = MambaStack(d_model, n_layers, **block)
+        self.readout = readout
+        self.head = nn.Linear(d_model, n_classes)
+
+    def forward(
+        self,
+        inputs: Shaped[Tensor, "batch length *d_in"],
+        mask: Bool[Tensor, "batch length"] | None = None,
+    ) -> Float[Tensor, "batch n_classes"]:
+        """Compute the logits of each sequence.
+
+        Args:
+            inputs: (batch, length) ids or (batch, length, d_in) numbers; on padding anything.
+            mask: True on real tokens; all are if not given.
+
+        Raises:
+            TypeError: for inputs or a mask of another type.
+            ValueError: if shapes disagree, an id is out of range or a row has no real token.
+        """
+        return self.classify(*self.tokens(inputs, mask))
+
+    def classify(
+        self,
+        tokens: Float[Tensor, "batch length d_model"],
+        mask: Bool[Tensor, "batch length"] | None = None,
+    ) -> Float[Tensor, "batch n_classes"]:
+        """Compute the logits from tokens that are embedded already, CLS among them.
+
+        To ask how the logits depend on each token, embed, and call this on what you may
+        differentiate by.
+        """
+        outputs, state = self.blocks(tokens, mask, return_state=True)
+        return self.head(self.readout(outputs, mask, state))
