@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from mamba_edu._checks import HALF, check_alike, check_floats, check_rates, check_shapes
+from mamba_edu._checks import HALF, check_alike, check_floats, check_mask, check_rates, check_shapes
 
 AXES = {
     "x": "batch length d_inner",
@@ -15,26 +15,42 @@ AXES = {
     "gate": "batch length d_inner",
     "state": "batch d_inner d_state",
 }
+TOKENS = {"x", "delta", "B", "C", "gate"}  # what padding may fill with anything
 OPTIONAL = {"skip", "gate", "state"}
 
 
-def raise_precision(**tensors: Tensor | None) -> dict[str, Tensor | None]:
-    """Refuse what does not make up one scan, and raise half precision to single.
+def prepare_scan(mask: Tensor | None, **tensors: Tensor | None) -> dict[str, Tensor | None]:
+    """Refuse what does not make up one scan, and make up what was left out.
+
+    Returns:
+        The tensors by name, half precision raised to single, padding set to 0, a state of zeros if
+        none was given; skip and gate may still be None.
 
     Raises:
-        TypeError: for a non-tensor, an integer or complex tensor, or double precision mixed with
-            another.
-        ValueError: if axes or sizes disagree, or devices differ.
+        TypeError: for a non-tensor, an integer or complex tensor, double precision mixed with
+            another, or a mask that is not bool.
+        ValueError: if axes or sizes disagree, devices differ, or the state would grow.
     """
     given = {k: v for k, v in tensors.items() if v is not None or k not in OPTIONAL}
     check_floats(**given)
     raised = {k: v.float() if v.dtype in HALF else v for k, v in given.items()}
     check_alike(**raised)
     check_shapes(**{name: (tensor, AXES[name]) for name, tensor in given.items()})
-    return tensors | raised
+    if mask is not None:
+        check_mask(mask, x=tensors["x"])
+    ready = tensors | {k: silence(v, mask) if k in TOKENS else v for k, v in raised.items()}
+    _check_shrinking(ready["delta"], ready["A"])
+    if ready["state"] is None:
+        ready["state"] = ready["x"].new_zeros(len(ready["x"]), *ready["A"].shape)
+    return ready
 
 
-def check_shrinking(delta: Tensor, A: Tensor) -> None:
+def silence(tensor: Tensor, mask: Tensor | None) -> Tensor:
+    """Put 0 where a token is padding; a product would keep its NaN, in value or gradient."""
+    return tensor if mask is None else torch.where(mask[..., None], tensor, 0)
+
+
+def _check_shrinking(delta: Tensor, A: Tensor) -> None:
     """Refuse a state that would grow. NaN is refused in A alone: elsewhere it stays visible.
 
     Raises:

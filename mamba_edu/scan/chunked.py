@@ -35,7 +35,8 @@ def scan_chunked(
     """
     if not x.numel():
         return 0 * x, state
-    return _ChunkedScan.apply(x, delta, A, B, C, state)
+    with _full_precision(x):
+        return _ChunkedScan.apply(x, delta, A, B, C, state)
 
 
 class _ChunkedScan(torch.autograd.Function):
@@ -57,22 +58,29 @@ class _ChunkedScan(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx, grad_y, grad_state):
-        x, delta, A, B, C, starts = ctx.saved_tensors
-        segments = _split_segments(A, x, delta, B, C, grad_y)
-        starts = starts.split(segments[0][0].shape[1])
-        rates, grad_h, grad_A = A.mT.contiguous(), grad_state.mT, torch.zeros_like(A.mT)
-        grads = []
-        for (*tokens, given), start in zip(reversed(segments), reversed(starts), strict=True):
-            of_tokens, of_A, grad_h = reverse_steps(
-                list_steps(*tokens), rates, start, given, grad_h
-            )
-            grads.append(of_tokens)
-            grad_A += of_A
-        length = x.shape[1]
-        to_delta, to_write, to_B, to_C = (
-            unfold(v, length) for v in zip(*reversed(grads), strict=True)
-        )
-        return delta * to_write, to_delta + x * to_write, grad_A.mT, to_B, to_C, grad_h.mT
+        with _full_precision(grad_y):
+            return _reverse(*ctx.saved_tensors, grad_y, grad_state)
+
+
+def _reverse(x, delta, A, B, C, starts, grad_y, grad_state):
+    """Walk back through all segments: the gradients, in the order of forward's arguments."""
+    segments = _split_segments(A, x, delta, B, C, grad_y)
+    starts = starts.split(segments[0][0].shape[1])
+    rates, grad_h, grad_A = A.mT.contiguous(), grad_state.mT, torch.zeros_like(A.mT)
+    grads = []
+    for (*tokens, given), start in zip(reversed(segments), reversed(starts), strict=True):
+        steps = list_steps(*tokens)
+        of_tokens, of_A, grad_h = reverse_steps(steps, rates, start, given, grad_h)
+        grads.append(of_tokens)
+        grad_A += of_A
+    length = x.shape[1]
+    to_delta, to_write, to_B, to_C = (unfold(v, length) for v in zip(*reversed(grads), strict=True))
+    return delta * to_write, to_delta + x * to_write, grad_A.mT, to_B, to_C, grad_h.mT
+
+
+def _full_precision(tensor: Tensor) -> torch.autocast:
+    """Keep autocast from reading the state in half precision, which it does to products."""
+    return torch.autocast(tensor.device.type, enabled=False)
 
 
 def _split_segments(A: Tensor, *tokens: Tensor) -> list[tuple[Tensor, ...]]:

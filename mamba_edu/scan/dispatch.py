@@ -1,12 +1,10 @@
 """The selective scan: the recurrence at the heart of Mamba, and who computes it."""
 
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import silu
 
-from mamba_edu._checks import check_mask
-from mamba_edu.scan._arguments import check_shrinking, raise_precision
+from mamba_edu.scan._arguments import prepare_scan, silence
 from mamba_edu.scan.chunked import scan_chunked
 from mamba_edu.scan.loop import scan_loop
 from mamba_edu.scan.parallel import scan_parallel
@@ -42,8 +40,8 @@ def selective_scan(
     the next.
 
     Args:
-        x: the input signal. NaN in x, delta, B or C reaches the output from its token on, in its
-            own row alone, and for x and delta in its own channel alone.
+        x: the input signal. NaN in x or delta reaches the output of its own row and channel from
+            its token on, in B that of all channels of its row, in C that of its token alone.
         delta: step sizes, at least 0, in the unit of time that A is written in.
         A: decay rates, at most 0, per unit of that time.
         B: how strongly each token writes to the state.
@@ -69,28 +67,16 @@ def selective_scan(
     Source: Gu & Dao 2023 (arXiv:2312.00752), Algorithm 2; B is discretised by Euler's rule as in
     their code, not by the zero-order hold of Equation 4. They take no mask and no state.
     """
-    scan = _choose(method)
-    v = raise_precision(x=x, delta=delta, A=A, B=B, C=C, skip=skip, gate=gate, state=state)
-    if mask is not None:
-        check_mask(mask, x=x)
-        v |= {k: _silence(v[k], mask) for k in ("x", "delta", "B", "C", "gate")}
-    check_shrinking(v["delta"], v["A"])
-    if state is None:
-        v["state"] = v["x"].new_zeros(len(x), *A.shape)
-
-    y, last = scan(*(v[k] for k in ("x", "delta", "A", "B", "C", "state")))
-    if skip is not None:
-        y = y + v["skip"] * v["x"]
-    if gate is not None:
-        y = y * silu(v["gate"])
-    if mask is not None:
-        y = _silence(y, mask)  # once more, for a state or skip that is not finite
-    y = y.to(x.dtype)
+    v = prepare_scan(mask, x=x, delta=delta, A=A, B=B, C=C, skip=skip, gate=gate, state=state)
+    name, why = _choose(method, x.shape[1])
+    y, last = METHODS[name](*(v[k] for k in ("x", "delta", "A", "B", "C", "state")))
+    _last["words"] = f"{name} ran: {why}"
+    y = _finish(y, v, mask).to(x.dtype)
     return (y, last) if return_state else y
 
 
 def explain() -> str:
-    """Say which method the last scan ran by, and why.
+    """Say by which method the last scan ran, and why.
 
     Returns:
         One sentence for a person to read.
@@ -98,18 +84,22 @@ def explain() -> str:
     return _last["words"]
 
 
-def _choose(method: str) -> object:
-    """Refuse an unknown method, note what runs and why, and return its function."""
+def _choose(method: str, length: int) -> tuple[str, str]:
+    """Refuse an unknown method, or name the one to run and why."""
     if method not in ("auto", *METHODS):
         names = '", "'.join(METHODS)
         raise ValueError(f'method must be "auto", "{names}"; it is {method!r}')
-    name, why = method, "it was asked for"
-    if method == "auto":
-        name, why = "chunked", "of the methods here it is the fastest, on any device"
-    _last["words"] = f"{name} ran: {why}"
-    return METHODS[name]
+    if method != "auto":
+        return method, "it was asked for"
+    if length <= 1:
+        return "loop", "one token leaves nothing to divide into chunks"
+    return "chunked", "it is the fastest method that needs nothing but torch"
 
 
-def _silence(tensor: Tensor | None, mask: Tensor) -> Tensor | None:
-    """Put 0 where the token is padding; a product would keep NaN, in value or gradient."""
-    return None if tensor is None else torch.where(mask[..., None], tensor, 0)
+def _finish(y: Tensor, v: dict[str, Tensor | None], mask: Tensor | None) -> Tensor:
+    """Add what passes by the state, let the gate through, and keep padding silent."""
+    if v["skip"] is not None:
+        y = y + v["skip"] * v["x"]
+    if v["gate"] is not None:
+        y = y * silu(v["gate"])
+    return silence(y, mask)  # padding too may have read a state that is not finite
