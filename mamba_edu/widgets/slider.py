@@ -45,13 +45,15 @@ class SliderFigure(StillBox):
         self.image.layout.width = f"{get_displayed_width(fig)}px"
         self.image.layout.max_width = "100%"
         super().__init__([*self.sliders, self.image, self.words], *bundle_picture(fig, alt))
-        self.place(fig, alt)
+        self.redraw()  # anew: a figure that was laid out once comes out a little different
         for slider in self.sliders:
             slider.observe(self.redraw, "value")
 
     def redraw(self, _: Any = None) -> None:
         """Draw for where the sliders stand now; one call, one picture."""
-        self.place(*self.draw_now())
+        fig, alt = self.draw_now()
+        self.image.value = to_png(fig, sharpness=1.25, colours=None)
+        self.words.value = f"<div aria-live='polite'>{html.escape(alt)}</div>"
 
     def draw_now(self) -> tuple[Figure, str]:
         """Call `draw` for where the sliders stand and refuse what it must not return."""
@@ -63,11 +65,6 @@ class SliderFigure(StillBox):
         require_text("the words of draw", drawn[1])
         return drawn
 
-    def place(self, fig: Figure, alt: str) -> None:
-        """Put a picture and its words where the reader sees them."""
-        self.image.value = to_png(fig, sharpness=1.25, colours=None)
-        self.words.value = f"<div aria-live='polite'>{html.escape(alt)}</div>"
-
     def sweep(self) -> int:
         """Move each slider over its whole range and count the different pictures drawn.
 
@@ -78,7 +75,7 @@ class SliderFigure(StillBox):
         for control, slider in zip(self.controls, self.sliders, strict=True):
             for value in control.values:
                 slider.value = value
-                pictures.add(self.image.value)
+                pictures.add(bytes(self.image.value))
             slider.value = control.start
         return len(pictures)
 
