@@ -132,3 +132,15 @@ def test_other_libraries_on_pythonpath_are_left_out(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
     monkeypatch.setenv("PYTHONHOME", "/elsewhere")
     assert not {"PYTHONPATH", "PYTHONHOME"} & set_up.clean_environment().keys()
+
+
+def test_progress_is_one_short_line_on_a_terminal_and_nothing_in_a_pipe(monkeypatch, capsys):
+    line = "Collecting torch>=2.6 (from mamba_edu==0.1.0)\n"
+    set_up.show_progress(line)
+    assert capsys.readouterr().out == ""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    set_up.show_progress(line)
+    set_up.show_progress("WARNING: Retrying (Retry(total=4))\n")
+    set_up.show_progress("Requirement already satisfied: numpy\n")
+    shown = [text.strip() for text in capsys.readouterr().out.split("\r") if text.strip()]
+    assert shown == ["Collecting torch>=2.6", "no answer from the network; trying again"]
