@@ -1,7 +1,7 @@
 """Change a number, redraw once: sliders under a matplotlib figure."""
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import ipywidgets
@@ -80,20 +80,33 @@ class SliderFigure(StillBox):
         return len(pictures)
 
 
-def build_slider(control: Control) -> ipywidgets.SelectionSlider:
-    """Build one slider, labelled with word, symbol and unit; it speaks when let go."""
+def write_positions(control: Control) -> list[str]:
+    """Write each position as the reader sees it, or refuse what could not be moved."""
     require_text("name", control.name)
     require_text("label", control.label)
-    if control.start not in control.values:
+    values = list(control.values) if isinstance(control.values, Iterable) else []
+    if control.start not in values:
         raise ValueError(
-            f"control {control.name!r}: start must be one of {list(control.values)}; "
+            f"control {control.name!r}: start must be one of values, {control.values!r}; "
             f"got {control.start!r}"
         )
-    written = [control.form.format(value) for value in control.values]
+    try:
+        written = [control.form.format(value) for value in values]
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"control {control.name!r}: form must write one value, as '{{:g}}' does; got "
+            f"{control.form!r} for {values}: {error}"
+        ) from None
     if len(set(written)) < len(written):
         raise ValueError(
             f"control {control.name!r}: positions must read differently; got {written}"
         )
+    return written
+
+
+def build_slider(control: Control) -> ipywidgets.SelectionSlider:
+    """Build one slider, labelled with word, symbol and unit; it speaks when let go."""
+    written = write_positions(control)
     return ipywidgets.SelectionSlider(
         options=list(zip(written, control.values, strict=True)),
         value=control.start,
