@@ -22,11 +22,16 @@ def pytest_runtest_call(item):
         return result
     if item.cell.execution_count is None:
         item.raise_cell_error(
-            f"{item.path.name}, cell {item.cell_num}: stored unrun, so nothing was compared; "
+            f"{name_cell(item)}: stored unrun, so nothing was compared; "
             "store it by `course.py build`"
         )
     compare_pictures(item)
     return result
+
+
+def name_cell(item):
+    """Name a cell as nbval counts and as the notebook calls it."""
+    return f"{item.path.name}, cell {item.cell_num} (id {item.cell.get('id', 'none')})"
 
 
 def compare_pictures(item):
@@ -34,8 +39,8 @@ def compare_pictures(item):
     stored, drawn = (count_pictures(outputs) for outputs in (item.cell.outputs, item.test_outputs))
     if stored != drawn:
         item.raise_cell_error(
-            f"{item.path.name}, cell {item.cell_num}: draws {drawn} pictures and "
-            f"{stored} are stored; store it again by `course.py build`"
+            f"{name_cell(item)}: draws {drawn} pictures and {stored} are stored; "
+            "store it again by `course.py build`"
         )
 
 

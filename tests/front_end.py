@@ -14,9 +14,11 @@ HOME = tempfile.TemporaryDirectory(prefix="ipython-")  # not the one of whoever 
 
 def open_shell() -> InteractiveShell:
     """Start IPython without history, or find the one that is there."""
-    settings = {"ipython_dir": HOME.name}
-    config = Config({"HistoryManager": {"enabled": False}, "InteractiveShell": settings})
-    return InteractiveShell.instance(config=config, user_module=ModuleType("reader_of_the_course"))
+    return InteractiveShell.instance(
+        config=Config({"HistoryManager": {"enabled": False}}),
+        ipython_dir=HOME.name,
+        user_module=ModuleType("reader_of_the_course"),
+    )
 
 
 @contextlib.contextmanager

@@ -53,7 +53,7 @@ def test_other_data_give_other_words(x, y):
 def test_every_panel_and_line_has_its_words():
     said = describe_drawing(draw_phase(X, X + 1j * Y, "Path")).splitlines()
     assert [line.split(":")[0] for line in said] == [
-        f"[drawn] {name}" for name in ("path", "start", "Re h", "Im h")
+        f"[drawn] {name}" for name in ("path", "start", "Re h", "Im h, dashed")
     ]
     assert said[0].endswith("x 0.00 to 4.00")
     assert "3.00 to 2.00" in said[3]

@@ -83,6 +83,15 @@ def test_a_line_that_ends_in_nan_has_its_label_at_its_last_finite_point():
     assert abs(find_centre(box) - find_height(fig.axes[0], 30.0)) < 3
 
 
+def test_a_line_drawn_from_right_to_left_has_its_label_at_its_right_end():
+    lines = [Line("v", T[::-1], T[::-1] ** 2), Line("w", np.cos(T), T)]
+    fig = draw_lines(lines, "Finding", "t", "h")
+    fig.draw_without_rendering()
+    high, low = list_boxes(fig.axes[0])
+    assert abs(find_centre(high) - find_height(fig.axes[0], 16.0)) < 3
+    assert abs(find_centre(low) - find_height(fig.axes[0], 0.0)) < 3
+
+
 def test_a_line_without_a_finite_point_gets_no_label():
     lines = [Line("never", T, NAN * T), Line("ever", T, T), Line("_hidden", T, T)]
     ax = draw_lines(lines, "Finding", "t", "h").axes[0]

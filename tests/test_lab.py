@@ -86,6 +86,12 @@ def test_lab_is_quiet_and_leaves_the_defaults_of_others_alone(course):
     assert json.loads(path.read_text()) == lab.QUIET
 
 
+def test_lab_opens_where_a_class_may_not_write_the_environment(course, monkeypatch):
+    open_lab(course)
+    monkeypatch.setattr(Path, "write_text", lambda *_, **__: 1 / 0)
+    open_lab(course)
+
+
 def test_lab_names_a_notebook_that_changed(course, capsys):
     open_lab(course)
     write_notebook(make_notebook(make_code("2")), course / "notebooks" / "00_start.ipynb")
@@ -111,7 +117,7 @@ def test_lab_refuses_a_port_that_is_none(port):
 
 def test_lab_says_when_no_port_is_left(monkeypatch):
     monkeypatch.setattr(lab, "is_free", lambda port: False)
-    with pytest.raises(ValueError, match="from 8888 on are all in use; name another with --port"):
+    with pytest.raises(ValueError, match=r"no port from 8888 to 8937 .* name another with --port"):
         lab.choose_port(None)
 
 

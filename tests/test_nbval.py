@@ -62,5 +62,5 @@ def test_a_stored_cell_passes_only_if_it_was_run_and_gives_the_same(report, word
 
 
 def test_an_unrun_cell_and_a_missing_picture_are_named(report):
-    assert "01_stored.ipynb, cell 2: stored unrun" in report
-    assert "01_stored.ipynb, cell 5: draws 1 pictures and 0 are stored" in report
+    assert "01_stored.ipynb, cell 2 (id c3): stored unrun" in report
+    assert "01_stored.ipynb, cell 5 (id c6): draws 1 pictures and 0 are stored" in report

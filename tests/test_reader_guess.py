@@ -147,7 +147,8 @@ def test_nearest_finds_the_nearest(value, index):
 
 
 @pytest.mark.parametrize(
-    ("value", "options"), [(float("nan"), (0, 1)), (float("-inf"), (0, 1)), (0.5, ())]
+    ("value", "options"),
+    [(float("nan"), (0, 1)), (float("-inf"), (0, 1)), ("B", (0, 1)), (0.5, ()), (0.5, None)],
 )
 def test_nothing_is_nearest_to_what_is_no_number(value, options):
     with pytest.raises(

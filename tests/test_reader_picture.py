@@ -119,6 +119,15 @@ def test_only_a_figure_becomes_a_picture():
         to_png(WAVE)
 
 
+@pytest.mark.parametrize("sharpness", [0, -1.0, float("nan"), "2"])
+@pytest.mark.parametrize("colours", [0, 1, 257, "many", 2.5])
+def test_a_picture_without_dots_or_colours_is_refused(sharpness, colours):
+    with pytest.raises(ValueError, match=f"sharpness must be a number above 0; got {sharpness!r}"):
+        to_png(Figure(), sharpness=sharpness)
+    with pytest.raises(ValueError, match=f"colours must be 2 to 256, .*; got {colours!r}"):
+        to_png(Figure(), colours=colours)
+
+
 def test_a_still_box_is_a_fixed_text_a_picture_and_a_live_view():
     still = {"text/plain": "A wave.", "image/png": "iVBO"}
     box = StillBox([], still, {"image/png": {"alt": "A wave."}})

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from rules import code, coverage, imports, words
+from rules import code, coverage, imports, trees, words
 
 GOOD = '"""A module."""\n\n\ndef double(x):\n    """Double."""\n    return 2 * x\n'
 
@@ -70,6 +70,14 @@ def test_a_stranger_in_the_maths_is_caught_at_the_top_only(package):
     write(package, "linear/fit.py", "import matplotlib.cbook\n\n\ndef f():\n    import sklearn\n")
     (fault,) = imports.find_strangers(package)
     assert "linear/fit.py: imports matplotlib" in fault
+
+
+def test_what_git_ignores_is_not_the_repository(tmp_path):
+    write(tmp_path, ".gitignore", "workbook/\n*.egg-info/\n\n")
+    for name in ("workbook/a.py", "x.egg-info/b.py", ".git/c.py", "tests/d.py", "LICENSE"):
+        write(tmp_path, name, "")
+    names = [path.relative_to(tmp_path).as_posix() for path in trees.list_texts(tmp_path)]
+    assert names == [".gitignore", "LICENSE", "tests/d.py"]
 
 
 LONG = "def f():\n" + "    x = 1\n" * 25

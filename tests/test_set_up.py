@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -60,6 +61,28 @@ def test_a_new_lock_is_installed_into_the_same_venv(folder):
     assert any("pip install" in call for call in calls)
     assert not any("-m venv" in call for call in calls)
     assert len(prepare(folder)) == 1
+
+
+def test_an_update_that_broke_off_leaves_nothing_to_trust(folder):
+    prepare(folder)
+    (folder / "requirements.lock").write_text("torch==1.1\n")
+    (folder / "interrupt").touch()
+    with pytest.raises(KeyboardInterrupt):
+        prepare(folder)
+    assert not find_stamp(folder).exists()
+
+
+def test_what_is_half_cleared_is_not_trusted(folder, monkeypatch):
+    prepare(folder)
+    (folder / "python_says").write_text("no module named mamba_edu")
+
+    def break_off(path):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "iterdir", break_off)
+    with pytest.raises(KeyboardInterrupt):
+        prepare(folder)
+    assert not find_stamp(folder).exists()
 
 
 def test_a_change_of_tool_settings_asks_for_no_set_up(folder):
@@ -132,3 +155,15 @@ def test_other_libraries_on_pythonpath_are_left_out(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
     monkeypatch.setenv("PYTHONHOME", "/elsewhere")
     assert not {"PYTHONPATH", "PYTHONHOME"} & set_up.clean_environment().keys()
+
+
+def test_progress_is_one_short_line_on_a_terminal_and_nothing_in_a_pipe(monkeypatch, capsys):
+    line = "Collecting torch>=2.6 (from mamba_edu==0.1.0)\n"
+    set_up.show_progress(line)
+    assert capsys.readouterr().out == ""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    set_up.show_progress(line)
+    set_up.show_progress("WARNING: Retrying (Retry(total=4))\n")
+    set_up.show_progress("Requirement already satisfied: numpy\n")
+    shown = [text.strip() for text in capsys.readouterr().out.split("\r") if text.strip()]
+    assert shown == ["Collecting torch>=2.6", "no answer from the network; trying again"]

@@ -1,6 +1,6 @@
 """Open JupyterLab on the course, on this machine only, with everything it keeps in this folder."""
 
-import errno
+import contextlib
 import json
 import os
 import secrets
@@ -67,28 +67,32 @@ def choose_port(wanted: int | None) -> int:
     first = FIRST_PORT if wanted is None else wanted
     if not 1 <= first <= 65535:
         raise ValueError(f"a port is a number from 1 to 65535; {first} was given")
-    for port in range(first, min(first + 50, 65536)):
-        if is_free(port):
-            if port != first:
-                print(f"Port {first} is in use; JupyterLab takes {port}.")
-            return port
-    raise ValueError(f"the ports from {first} on are all in use; name another with --port")
+    ports = range(first, min(first + 50, 65536))
+    port = next(filter(is_free, ports), None)
+    if port is None:
+        raise ValueError(
+            f"no port from {first} to {ports[-1]} can be had (those under 1024 need an "
+            "administrator); name another with --port"
+        )
+    if port != first:
+        print(f"Port {first} is in use; JupyterLab takes {port}.")
+    return port
 
 
 def is_free(port: int) -> bool:
     """Tell whether this machine lets us listen on a port."""
-    with socket.socket() as probe:
+    with socket.socket() as probe, contextlib.suppress(OSError):
         if os.name == "posix":  # a port just left is free; on Windows the same option would steal
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except PermissionError:
-            raise ValueError(f"port {port} needs an administrator; take 1024 or more") from None
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE:
-                raise
-            return False
-    return True
+        probe.bind((HOST, port))
+        return True
+    return False
+
+
+def answers(port: int) -> bool:
+    """Tell whether somebody listens on a port."""
+    with socket.socket() as probe:
+        return probe.connect_ex((HOST, port)) == 0
 
 
 def has_browser() -> bool:
@@ -166,9 +170,8 @@ def list_arguments(notebook: Path, port: int, browser: bool) -> list[str]:
 def announce(port: int, address: str, browser: bool) -> None:
     """Print the address once somebody answers there."""
     for _ in range(600):
-        with socket.socket() as probe:
-            if probe.connect_ex((HOST, port)) == 0:
-                break
+        if answers(port):
+            break
         time.sleep(0.1)
     else:
         return

@@ -210,10 +210,14 @@ def run(command: list[str], root: Path) -> tuple[int, str]:
 
 
 def show_progress(line: str) -> None:
-    """Name what is being fetched, in one line that changes; a pipe or a file is spared it."""
-    fetching = line.startswith(("Collecting", "Downloading", "  Downloading", "Installing"))
-    if sys.stdout.isatty() and (fetching or not line):
-        print(f"\r    {line.strip()[:70]:70}", end="\r", flush=True)
+    """Name what pip is at, in one line that changes; a pipe or a file is spared it."""
+    text = ""
+    if line.lstrip().startswith(("Collecting", "Downloading", "Installing")):
+        text = " ".join(line.split()[:2])
+    elif line.startswith("WARNING: Retrying"):
+        text = "no answer from the network; trying again"
+    if sys.stdout.isatty() and (text or not line):
+        print(f"\r    {text[:70]:70}", end="\r", flush=True)
 
 
 def write_stamp(stamp: Path, text: str) -> None:

@@ -103,7 +103,7 @@ TWO_STATES = Question(
 
 
 def solve_steps_to_half(a_bar: float) -> float:
-    """Count the steps, not rounded, after which a state multiplied by a_bar each step is halved."""
+    """Count the steps, not rounded, after which the state is half of what it was."""
     return math.log(0.5) / math.log(a_bar)
 
 
@@ -138,7 +138,7 @@ def check_steps_to_half(student) -> None:
 
 
 def solve_smooth(x: Tensor, half_life: float) -> Tensor:
-    """Average a signal with a bucket whose weight on the past halves every `half_life` steps."""
+    """Average a signal (length,) with a bucket of this half-life in steps."""
     a_bar = 0.5 ** (1 / half_life)
     h, states = torch.zeros(()).to(x), []
     for x_t in x:
@@ -193,7 +193,7 @@ def check_smooth(student) -> None:
 
 
 def solve_make_oscillator(period: float, half_life: float) -> complex:
-    """Find the rate A, per step, of a state that turns once a period and halves every half_life."""
+    """Find the rate A of a state with this period and half-life, both in steps."""
     return complex(-math.log(2) / half_life, 2 * math.pi / period)
 
 

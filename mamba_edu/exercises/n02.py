@@ -73,7 +73,7 @@ NEAR_ZERO = Question(
 
 
 def solve_tokens_to_half(A: float, delta: float) -> float:
-    """Count the tokens, not rounded, after which a state with rate A and step delta is halved."""
+    """Count the tokens, not rounded, after which half of the state is left."""
     return math.log(2) / (-A * delta)
 
 
@@ -107,7 +107,7 @@ def check_tokens_to_half(student) -> None:
 
 
 def solve_from_average(a_bar: float) -> tuple[float, float]:
-    """Find rates A, B whose zero-order hold with step 1 is h = a_bar h + (1 - a_bar) x."""
+    """Find (A, B) whose zero-order hold with step 1 is h = a_bar h + (1 - a_bar) x."""
     A = math.log(a_bar)
     return A, -A
 
@@ -140,7 +140,7 @@ def check_from_average(student) -> None:
 
 
 def solve_safe_gain(z: Tensor) -> Tensor:
-    """Compute (exp(z) - 1) / z, right at z = 0 in value and gradient."""
+    """Compute (exp(z) - 1) / z element by element, right at 0 in value and gradient."""
     is_small = z.abs() < 0.01
     small = torch.where(is_small, z, 0)
     other = torch.where(is_small, 1, z)  # never 0, so no branch makes a NaN
@@ -154,8 +154,10 @@ def observe_gradient(function: Callable[[Tensor], Tensor]) -> Callable[[Tensor],
     def value_and_gradient(z: Tensor) -> Tensor:
         z = z.requires_grad_()
         value = function(z)
-        if not isinstance(value, Tensor) or value.shape != z.shape or not value.requires_grad:
+        if not isinstance(value, Tensor) or value.shape != z.shape:
             return value
+        if not value.requires_grad:  # cut off from z
+            return torch.cat([value, torch.full_like(value, math.nan)])
         return torch.cat([value, torch.autograd.grad(value.sum(), z)[0]]).detach()
 
     return value_and_gradient
@@ -192,6 +194,11 @@ SAFE_GAIN = Exercise(
                 z == 0, 1 + z / 2, (torch.exp(z) - 1) / torch.where(z == 0, torch.ones_like(z), z)
             ),
             "right at 0 itself, but beside it exp(z) - 1 has lost its digits.",
+        ),
+        Mistake(
+            lambda z: solve_safe_gain(z).detach(),
+            "the values are right, but no gradient flows back to z: keep it in torch, without "
+            ".item(), .detach() or numpy.",
         ),
     ),
 )

@@ -96,9 +96,10 @@ def draw_phase(t: Any, h: Any, title: str, reach: float | None = None) -> Figure
     plane.plot(h.real[:1], h.imag[:1], label="start", marker="o", markersize=8, color="#0072B2")
     plane.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     plane.set(xlabel="Re h", ylabel="Im h")
+    plane.locator_params(nbins=4)
     fig.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
     time.plot(t, h.real, label="Re h", **ROLES["state"])
-    time.plot(t, h.imag, label="Im h", **ROLES["output"])
+    time.plot(t, h.imag, label="Im h, dashed", **ROLES["state"] | {"linestyle": "--"})
     time.set(ylim=(-reach, reach), xlabel="time t (steps)", ylabel="state h")
     label_lines(time)
     return fig

@@ -119,10 +119,11 @@ def spread(wanted: Sequence[float], gap: float) -> list[float]:
 
 
 def label_lines(ax: Axes) -> None:
-    """Write each line's label beside its last point, in the line's colour, none on another."""
+    """Write each line's label beside its right end, in the line's colour, none on another."""
     lines = [line for line in ax.lines if not line.get_label().startswith("_")]
-    ends = [line.get_xydata()[np.isfinite(line.get_ydata())] for line in lines]
-    kept = [(line, end[-1]) for line, end in zip(lines, ends, strict=True) if len(end)]
+    points = [line.get_xydata()[np.isfinite(line.get_xydata()).all(1)] for line in lines]
+    ends = [path[path[:, 0] == path[:, 0].max(initial=-np.inf)][-1:] for path in points]
+    kept = [(line, end[0]) for line, end in zip(lines, ends, strict=True) if len(end)]
     if not kept:
         return
     ax.autoscale_view()  # limits are found late; transData would still have those of no data

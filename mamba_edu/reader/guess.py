@@ -1,14 +1,13 @@
 """Predict before you run: a question whose answer is computed, never typed."""
 
 import html
-import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import ipywidgets
 from IPython.display import display
 
-from mamba_edu.figures import require_text
+from mamba_edu.figures.require import is_finite, require_text
 from mamba_edu.reader.journal import read_journal, record
 from mamba_edu.reader.still import StillBox
 
@@ -41,7 +40,7 @@ def nearest(value: float, options: Sequence[float]) -> int:
     Raises:
         ValueError: if the value is not finite, or there is no option: nothing is nearest then.
     """
-    if not math.isfinite(value) or not len(options):
+    if not is_finite(value) or not isinstance(options, tuple | list) or not options:
         raise ValueError(f"value must be finite and options not empty; got {value} and {options}")
     return min(range(len(options)), key=lambda i: abs(options[i] - value))
 

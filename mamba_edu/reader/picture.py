@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from mamba_edu.figures import describe_drawing, require_figure, require_text, use_style
+from mamba_edu.figures.require import is_finite
 
 STAGE_SCALE = 1.6  # MAMBA_EDU_STAGE=1 enlarges every picture by this much, for projectors
 COLOURS = 64  # enough for lines and maps, and a third of the bytes
@@ -30,8 +31,13 @@ def to_png(fig: Figure, sharpness: float = 2.0, colours: int | None = COLOURS) -
 
     Raises:
         TypeError: if `fig` is not a Figure.
+        ValueError: if sharpness is not above 0, or colours not 2 to 256.
     """
     require_figure(fig)
+    if not is_finite(sharpness) or not sharpness > 0:
+        raise ValueError(f"sharpness must be a number above 0; got {sharpness!r}")
+    if colours is not None and colours not in range(2, 257):
+        raise ValueError(f"colours must be 2 to 256, or None for all; got {colours!r}")
     raw = io.BytesIO()
     with use_style():  # savefig reads the reader's settings anew
         fig.savefig(raw, dpi=100 * sharpness * get_scale(), format="png")

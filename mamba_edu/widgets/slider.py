@@ -1,7 +1,7 @@
 """Change a number, redraw once: sliders under a matplotlib figure."""
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import ipywidgets
@@ -45,13 +45,15 @@ class SliderFigure(StillBox):
         self.image.layout.width = f"{get_displayed_width(fig)}px"
         self.image.layout.max_width = "100%"
         super().__init__([*self.sliders, self.image, self.words], *bundle_picture(fig, alt))
-        self.place(fig, alt)
+        self.redraw()  # anew: a figure that was laid out once comes out a little different
         for slider in self.sliders:
             slider.observe(self.redraw, "value")
 
     def redraw(self, _: Any = None) -> None:
         """Draw for where the sliders stand now; one call, one picture."""
-        self.place(*self.draw_now())
+        fig, alt = self.draw_now()
+        self.image.value = to_png(fig, sharpness=1.25, colours=None)
+        self.words.value = f"<div aria-live='polite'>{html.escape(alt)}</div>"
 
     def draw_now(self) -> tuple[Figure, str]:
         """Call `draw` for where the sliders stand and refuse what it must not return."""
@@ -63,11 +65,6 @@ class SliderFigure(StillBox):
         require_text("the words of draw", drawn[1])
         return drawn
 
-    def place(self, fig: Figure, alt: str) -> None:
-        """Put a picture and its words where the reader sees them."""
-        self.image.value = to_png(fig, sharpness=1.25, colours=None)
-        self.words.value = f"<div aria-live='polite'>{html.escape(alt)}</div>"
-
     def sweep(self) -> int:
         """Move each slider over its whole range and count the different pictures drawn.
 
@@ -78,25 +75,38 @@ class SliderFigure(StillBox):
         for control, slider in zip(self.controls, self.sliders, strict=True):
             for value in control.values:
                 slider.value = value
-                pictures.add(self.image.value)
+                pictures.add(bytes(self.image.value))
             slider.value = control.start
         return len(pictures)
 
 
-def build_slider(control: Control) -> ipywidgets.SelectionSlider:
-    """Build one slider, labelled with word, symbol and unit; it speaks when let go."""
+def write_positions(control: Control) -> list[str]:
+    """Write each position as the reader sees it, or refuse what could not be moved."""
     require_text("name", control.name)
     require_text("label", control.label)
-    if control.start not in control.values:
+    values = list(control.values) if isinstance(control.values, Iterable) else []
+    if control.start not in values:
         raise ValueError(
-            f"control {control.name!r}: start must be one of {list(control.values)}; "
+            f"control {control.name!r}: start must be one of values, {control.values!r}; "
             f"got {control.start!r}"
         )
-    written = [control.form.format(value) for value in control.values]
+    try:
+        written = [control.form.format(value) for value in values]
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"control {control.name!r}: form must write one value, as '{{:g}}' does; got "
+            f"{control.form!r} for {values}: {error}"
+        ) from None
     if len(set(written)) < len(written):
         raise ValueError(
             f"control {control.name!r}: positions must read differently; got {written}"
         )
+    return written
+
+
+def build_slider(control: Control) -> ipywidgets.SelectionSlider:
+    """Build one slider, labelled with word, symbol and unit; it speaks when let go."""
+    written = write_positions(control)
     return ipywidgets.SelectionSlider(
         options=list(zip(written, control.values, strict=True)),
         value=control.start,

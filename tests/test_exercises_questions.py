@@ -1,0 +1,86 @@
+"""Every question computes an answer that is among its choices, and shows its evidence."""
+
+import json
+import re
+
+import pytest
+
+from mamba_edu.exercises import n00, n01, n02
+from mamba_edu.reader import Claim, Question, judge
+from mamba_edu.reader.guess import write_still
+
+MODULES = (n00, n01, n02)
+QUESTIONS = {
+    question.key: question
+    for module in MODULES
+    for value in vars(module).values()
+    for question in (value if isinstance(value, tuple) and value is n00.SIX else [value])
+    if isinstance(question, Question)
+}
+# By hand: 0.9^10 = 0.349; noise through a_bar has the spread sqrt((1 - a_bar) / (1 + a_bar)), which
+# is 0.414 and 0.186; 1/e = 0.368; exp(-0.05 + 0.5i); two rates fit to the noise; 1 - 1.6 = -0.6;
+# half the step, twice the tokens; in single precision exp(-1e-8) is exactly 1.
+RIGHT = {
+    "n00.nine_tenths": ("about a third", 0.349),
+    "n00.longer_memory": ("less noise", 0.186 / 0.414),
+    "n01.after_one_tau": ("a bit more than a third", 0.368),
+    "n01.complex_rate": ("round and inward, to 0", 0.142),
+    "n01.two_states": ("hardly more than the noise", None),
+    "n02.long_step": ("change sign at every step and shrink", -0.6),
+    "n02.half_step": ("twice as long", 13.9),
+    "n02.near_zero": ("0", 0.0),
+}
+ANSWERED = {key: q for key, q in QUESTIONS.items() if q.answer is not None}
+
+
+def read_numbers(text):
+    return [float(number) for number in re.findall(r"-?\d+\.?\d*", text)]
+
+
+def test_every_question_has_its_right_answer_here():
+    assert set(ANSWERED) == set(RIGHT)
+
+
+@pytest.mark.parametrize("key", RIGHT)
+def test_an_answer_is_the_right_one_by_hand(key):
+    question = QUESTIONS[key]
+    index, evidence = question.answer()
+    choice, number = RIGHT[key]
+    assert question.choices[index] == choice
+    assert read_numbers(evidence)
+    if number is not None:
+        assert min(abs(found - number) for found in read_numbers(evidence)) < 0.05
+
+
+@pytest.mark.parametrize("key", RIGHT)
+def test_the_question_does_not_give_its_answer_away(key):
+    question = ANSWERED[key]
+    assert question.surprised
+    evidence = question.answer()[1]
+    told = write_still(question)["text/html"].split("<details>")[0]
+    assert evidence not in told
+
+
+@pytest.mark.parametrize("key", QUESTIONS)
+def test_a_question_is_short_and_offers_three_choices(key):
+    question = QUESTIONS[key]
+    assert re.fullmatch(r"n\d\d(\.six)?\.[a-z_]+", key)
+    assert len(set(question.choices)) == 3
+    assert len(question.asks.split()) <= 40
+    json.dumps(question[:3])  # nothing but text
+
+
+def test_six_questions_wait_for_a_later_notebook():
+    assert len(n00.SIX) == 6
+    assert all(question.answer is None for question in n00.SIX)
+    assert len({question.key for question in n00.SIX}) == 6
+
+
+@pytest.mark.parametrize(
+    ("long", "word"), [(0.2, "holds"), (0.31, "depends"), (0.4, "depends"), (0.55, "fails")]
+)
+def test_the_first_claim_of_the_course_can_fail(long, word):
+    """Margin 0.1: rows that differ by less decide nothing; rows the other way round flip it."""
+    assert isinstance(n00.SMOOTHER, Claim)
+    rows = [{"seed": seed, "short": 0.4 + 0.001 * seed, "long": long} for seed in range(5)]
+    assert judge(n00.SMOOTHER, rows).word == word

@@ -1,0 +1,74 @@
+"""Every solution against something that does not share its formula."""
+
+import math
+
+import pytest
+import torch
+
+from mamba_edu.discretize import discretize_zoh
+from mamba_edu.exercises import n00, n01, n02
+from mamba_edu.linear import trace_states
+
+
+def filter_with(x, a_bar, b_bar):
+    """A bucket as one matrix."""
+    t = torch.arange(len(x), dtype=x.dtype)
+    return torch.tril(b_bar * a_bar ** (t[:, None] - t).clamp(min=0)) @ x
+
+
+@pytest.mark.parametrize(("keep", "steps"), [(0.7, 6), (1.0, 3), (0.2, 0)])
+def test_share_left_is_what_stepping_leaves(keep, steps):
+    left = 1.0
+    for _ in range(steps):
+        left *= keep
+    assert n00.solve_share_left(keep, steps) == pytest.approx(left, rel=1e-12)
+
+
+def test_shape_of_states_is_that_of_the_package():
+    x, A = torch.zeros(2, 7, 3).double(), torch.zeros(3, 4).double()
+    assert n00.solve_shape_of_states(x, A) == tuple(trace_states(x, A, A).shape)
+
+
+@pytest.mark.parametrize("a_bar", [0.2, 0.97])
+def test_steps_to_half_halve(a_bar):
+    assert a_bar ** n01.solve_steps_to_half(a_bar) == pytest.approx(0.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("half_life", [0.5, 3.0, 40.0])
+def test_smooth_equals_one_matrix(half_life):
+    x = torch.randn(9, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    a_bar = 0.5 ** (1 / half_life)
+    torch.testing.assert_close(
+        n01.solve_smooth(x, half_life), filter_with(x, a_bar, 1 - a_bar), rtol=1e-12, atol=1e-12
+    )
+
+
+def test_make_oscillator_turns_once_a_period_and_halves_every_half_life():
+    A = torch.tensor(n01.solve_make_oscillator(6.0, 9.0), dtype=torch.complex128)
+    assert abs(torch.exp(6 * A).angle().item()) < 1e-12
+    assert torch.exp(1.5 * A).angle().item() == pytest.approx(math.pi / 2)
+    assert torch.exp(9 * A).abs().item() == pytest.approx(0.5)
+
+
+def test_tokens_to_half_halve_by_the_package_s_rule():
+    A, delta, one = (torch.tensor(v, dtype=torch.float64) for v in (-3.0, 0.02, 1.0))
+    a_bar = discretize_zoh(delta, A, one)[0]
+    assert (a_bar ** n02.solve_tokens_to_half(-3.0, 0.02)).item() == pytest.approx(0.5)
+
+
+def test_from_average_is_undone_by_the_zero_order_hold():
+    A, B = (torch.tensor(v, dtype=torch.float64) for v in n02.solve_from_average(0.83))
+    a_bar, b_bar = discretize_zoh(torch.ones(()).double(), A, B)
+    assert (a_bar.item(), b_bar.item()) == (pytest.approx(0.83), pytest.approx(0.17))
+
+
+def test_safe_gain_equals_its_power_series_in_value_and_gradient():
+    z = torch.tensor([-0.9, -0.011, -0.0099, -1e-5, 0.0, 1e-12, 0.3]).double().requires_grad_()
+    k = torch.arange(30, dtype=torch.float64)
+    terms = torch.exp(-torch.lgamma(k + 2))  # 1 / (k + 1)!
+    series = (z.detach()[:, None] ** k * terms).sum(1)
+    slope = (k[1:] * z.detach()[:, None] ** (k[1:] - 1) * terms[1:]).sum(1)
+    value = n02.solve_safe_gain(z)
+    torch.testing.assert_close(value, series, rtol=1e-13, atol=0, check_stride=False)
+    gradient = torch.autograd.grad(value.sum(), z)[0]
+    torch.testing.assert_close(gradient, slope, rtol=1e-10, atol=0)
