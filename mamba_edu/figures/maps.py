@@ -70,8 +70,10 @@ def draw_maps(
     fig = Figure(layout="constrained")
     axes = fig.subplots(1, len(grids), squeeze=False)[0]
     for ax, (label, grid) in zip(axes, grids, strict=True):
-        image = ax.imshow(grid, label=label, **look)
+        square = 0.5 < grid.shape[0] / grid.shape[1] < 2  # a flat one would be a thin strip
+        image = ax.imshow(grid, label=label, aspect="equal" if square else "auto", **look)
         ax.set(xlabel=xlabel, title=label if len(grids) > 1 else "")
+        ax.locator_params(nbins=5, integer=True)
     axes[0].set_ylabel(ylabel)
     fig.colorbar(image, ax=axes, label=bar)
     fig.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
