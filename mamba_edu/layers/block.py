@@ -111,7 +111,8 @@ class MambaBlock(nn.Module):
             The mixed tokens, 0 on padding, or (tokens, state).
 
         Raises:
-            TypeError: for tokens of another type than the parameters, or a mask not of type bool.
+            TypeError: for tokens of another type than the parameters, a mask that is not boolean
+                or a state that is no MambaState.
             ValueError: if shapes disagree.
         """
         self._check(tokens, state)
@@ -174,5 +175,15 @@ class MambaBlock(nn.Module):
         }
         given = {"tokens": (tokens, "batch length d_model")}
         if state is not None:
+            _check_state(state)
             given["state.h"] = (state.h, "batch d_inner d_state")
         check_shapes(**own, **given)
+
+
+def _check_state(state: object) -> None:
+    """Refuse what another kind of layer left behind, such as a whole stack's list."""
+    if not isinstance(state, MambaState):
+        raise TypeError(
+            f"state must be a MambaState, one for each block; its type is {type(state).__name__}"
+        )
+    check_floats(**{"state.tail": state.tail, "state.h": state.h})

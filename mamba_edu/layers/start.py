@@ -146,7 +146,7 @@ def _put_back(block: nn.Module, bias: Tensor, A_log: Tensor) -> None:
 def _judge_steps(bias: Tensor) -> str:
     """Say what is wrong with the step sizes, or nothing."""
     delta = F.softplus(bias.detach().double())
-    slack = 1 + 16 * torch.finfo(bias.dtype).eps  # rounding of a bias of up to 10 in size
+    slack = 1 + _allow_rounding(bias.dtype)
     is_alive = (delta >= SHORTEST / slack) & (delta <= LONGEST * slack)
     if is_alive.all():
         return ""
@@ -160,8 +160,7 @@ def _judge_steps(bias: Tensor) -> str:
 def _judge_rates(A_log: Tensor) -> str:
     """Say what is wrong with the rates, or nothing."""
     right = torch.arange(1, A_log.shape[1] + 1, device=A_log.device).double().log()
-    slack = 16 * torch.finfo(A_log.dtype).eps
-    is_right = (A_log.detach().double() - right).abs() <= slack
+    is_right = (A_log.detach().double() - right).abs() <= _allow_rounding(A_log.dtype)
     if is_right.all():
         return ""
     d, n = (~is_right).nonzero()[0].tolist()
@@ -170,3 +169,8 @@ def _judge_rates(A_log: Tensor) -> str:
         f"{is_right.numel()} places, the first at channel {d}, state {n}: {A_log[d, n]:.3g}, not "
         f"{right[n]:.3g}"
     )
+
+
+def _allow_rounding(dtype: torch.dtype) -> float:
+    """Allow for a number of up to 10 in size that was rounded to float32 and then to dtype."""
+    return 16 * max(torch.finfo(dtype).eps, torch.finfo(torch.float32).eps)
