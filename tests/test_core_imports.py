@@ -21,11 +21,13 @@ def import_guarded(name, globals=None, locals=None, fromlist=(), level=0):
 
 builtins.__import__ = import_guarded
 import torch
-from mamba_edu import discretize, linear
+from mamba_edu import discretize, linear, scan, steps
 
 half = torch.full((), 0.5).double()
 A_bar, B_bar = discretize.discretize_zoh(half, linear.start_s4d_real(3, 4), half)
 y = linear.run_recurrence(torch.ones(2, 7, 3).double(), A_bar, B_bar, torch.ones(3, 4).double())
+x, B = y, torch.ones(2, 7, 4).double()
+y = scan.selective_scan(x, steps.softplus_step(x), linear.start_s4d_real(3, 4), B, B)
 too_much = {"matplotlib", "numba", "sklearn", "scipy", "IPython", "beartype", "pytest"}
 print(tuple(y.shape), sorted(too_much & set(sys.modules)))
 """

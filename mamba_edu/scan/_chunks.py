@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 
-class Step(NamedTuple):
+class ChunkStep(NamedTuple):
     """What one token of every chunk does to a state, in shapes that multiply with one."""
 
     delta: Tensor  # (chunk, batch, 1, d_inner)
@@ -33,13 +33,13 @@ def unfold(segments: Sequence[Tensor], length: int) -> Tensor:
     return tokens.flatten(1, 2)[:, :length]
 
 
-def list_steps(x: Tensor, delta: Tensor, B: Tensor, C: Tensor) -> list[Step]:
+def list_steps(x: Tensor, delta: Tensor, B: Tensor, C: Tensor) -> list[ChunkStep]:
     """List the tokens of a folded segment, one step for all its chunks."""
     parts = (delta[..., None, :], (delta * x)[..., None, :], B[..., None], C[..., None])
-    return [Step(*step) for step in zip(*(v.unbind(0) for v in parts), strict=True)]
+    return [ChunkStep(*step) for step in zip(*(v.unbind(0) for v in parts), strict=True)]
 
 
-def start_chunks(steps: list[Step], A: Tensor, start: Tensor) -> Tensor:
+def start_chunks(steps: list[ChunkStep], A: Tensor, start: Tensor) -> Tensor:
     """Compute the state before each chunk of a segment from the one before the first."""
     n_chunks = len(steps[0].delta)
     end = start.new_zeros(n_chunks, *start.shape)
@@ -50,7 +50,7 @@ def start_chunks(steps: list[Step], A: Tensor, start: Tensor) -> Tensor:
     return hand_on(end, keep_whole(steps, A), start)
 
 
-def run_steps(steps: list[Step], A: Tensor, before: Tensor) -> tuple[Tensor, Tensor]:
+def run_steps(steps: list[ChunkStep], A: Tensor, before: Tensor) -> tuple[Tensor, Tensor]:
     """Walk from the states before the chunks: what each token reads, and the last states."""
     h, keep = before.clone(), torch.empty_like(before)
     y = []
@@ -62,7 +62,7 @@ def run_steps(steps: list[Step], A: Tensor, before: Tensor) -> tuple[Tensor, Ten
 
 
 def reverse_steps(
-    steps: list[Step], A: Tensor, before: Tensor, grad_y: Tensor, grad_last: Tensor
+    steps: list[ChunkStep], A: Tensor, before: Tensor, grad_y: Tensor, grad_last: Tensor
 ) -> tuple[list[Tensor], Tensor, Tensor]:
     """Walk back through a segment, carrying the gradient to the state.
 
@@ -112,7 +112,7 @@ def hand_on(end: Tensor, whole: Tensor, start: Tensor, order: int = 1) -> Tensor
     return before
 
 
-def keep_whole(steps: list[Step], A: Tensor) -> Tensor:
+def keep_whole(steps: list[ChunkStep], A: Tensor) -> Tensor:
     """Compute how much of a state survives each chunk.
 
     The steps of one chunk are summed, all of one sign: no two clocks are subtracted.
@@ -120,7 +120,9 @@ def keep_whole(steps: list[Step], A: Tensor) -> Tensor:
     return (sum(step.delta for step in steps) * A).exp_()
 
 
-def _trace_steps(steps: list[Step], A: Tensor, before: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+def _trace_steps(
+    steps: list[ChunkStep], A: Tensor, before: Tensor
+) -> tuple[list[Tensor], list[Tensor]]:
     """Walk from the states before the chunks: what every token keeps, and the states around it."""
     keeps, states = [], [before]
     for step in steps:
@@ -130,7 +132,7 @@ def _trace_steps(steps: list[Step], A: Tensor, before: Tensor) -> tuple[list[Ten
 
 
 def _end_chunks(
-    steps: list[Step],
+    steps: list[ChunkStep],
     A: Tensor,
     keeps: list[Tensor],
     grad_y: Sequence[Tensor],
