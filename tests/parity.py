@@ -23,14 +23,20 @@ def build_theirs(weights: dict[str, Tensor] | None = None, seed: int = 0):
         num_hidden_layers=SIZES["n_layers"],
     )
     theirs = MambaModel(config).eval()
-    if weights is None:
-        # Their start leaves the conv without bias and the gates all but shut: nothing would show.
-        for name, parameter in theirs.named_parameters():
-            if "A_log" not in name and "dt_proj.bias" not in name:
-                parameter.data += 0.3 * torch.randn_like(parameter)
-    else:
-        theirs.load_state_dict(theirs.state_dict() | weights)
+    theirs.load_state_dict(theirs.state_dict() | (weights or spread_weights(theirs)))
     return theirs
+
+
+def spread_weights(theirs) -> dict[str, Tensor]:
+    """Move all weights but the start of steps and rates away from how transformers starts them.
+
+    Its conv has no bias then and its gates are all but shut: nothing would show.
+    """
+    return {
+        name: tensor + 0.3 * torch.randn_like(tensor)
+        for name, tensor in theirs.state_dict().items()
+        if "A_log" not in name and "dt_proj.bias" not in name
+    }
 
 
 def run_theirs(theirs, tokens: Tensor) -> tuple[Tensor, list[Tensor], list[Tensor]]:

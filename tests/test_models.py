@@ -39,7 +39,7 @@ def test_a_blind_classifier_is_not_built():
         SequenceClassifier(N_CLASSES, N_SYMBOLS, readout=ReadCLS("first"))
 
 
-@pytest.mark.parametrize("method", ["auto", "loop"])
+@pytest.mark.parametrize("method", ["chunked", "parallel", "loop"])
 def test_cls_in_front_answers_the_same_to_anything(method):
     """C1: the logits are bit-identical, whatever the content."""
     model = build(ReadCLS("first"), method=method)
@@ -53,7 +53,7 @@ def test_cls_in_front_answers_the_same_to_anything(method):
     ("position", "seen"),
     [("first", []), ("middle", range(LENGTH // 2)), ("last", range(LENGTH))],
 )
-@pytest.mark.parametrize("method", ["auto", "loop"])
+@pytest.mark.parametrize("method", ["chunked", "parallel", "loop"])
 def test_the_gradient_is_exactly_zero_where_cls_cannot_see(position, seen, method):
     """C1: on every token behind CLS, and on none before it."""
     model = build(ReadCLS(position), d_in=2, n_symbols=None, method=method)

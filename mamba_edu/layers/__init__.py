@@ -3,6 +3,7 @@
 from mamba_edu.layers.block import MambaBlock, MambaState
 from mamba_edu.layers.convolution import convolve_depthwise
 from mamba_edu.layers.norm import RMSNorm
+from mamba_edu.layers.pretrained import load_pretrained
 from mamba_edu.layers.reference import load_reference
 from mamba_edu.layers.stack import MambaStack, ResidualBlock
 from mamba_edu.layers.start import (
@@ -24,6 +25,7 @@ __all__ = [
     "convolve_depthwise",
     "draw_steps",
     "invert_softplus",
+    "load_pretrained",
     "load_reference",
     "start_rates",
 ]
