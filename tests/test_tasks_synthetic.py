@@ -92,8 +92,8 @@ def test_the_last_marked_task_refuses_what_it_cannot_sample(changed, message, as
 @pytest.mark.parametrize("depth", [None, 0.0, 0.3, 1.0])
 @pytest.mark.parametrize("length", [1, 2, LENGTH])
 def test_one_token_is_the_needle_and_it_is_the_answer(length, depth):
-    inputs, target, mask = sample_needle(BATCH, length, 0, N_CLASSES, depth)
-    assert (inputs.shape, target.shape, mask) == ((BATCH, length), (BATCH,), None)
+    inputs, target, mask = sample_needle(60, length, 0, N_CLASSES, depth)
+    assert (inputs.shape, target.shape, mask) == ((60, length), (60,), None)
     assert inputs.dtype == target.dtype == torch.int64
     for row, answer in zip(inputs.tolist(), target.tolist(), strict=True):
         assert [token for token in row if token < N_CLASSES] == [answer]

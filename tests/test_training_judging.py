@@ -82,6 +82,7 @@ def test_words_about_chance_ask_for_three_standard_errors(accuracy, word):
         ([(8, 40, 0.25), (16, 40, 1.0)], "above chance after 80 steps"),
         ([(16, 30, 0.25), (16, 10, 1.0)], "above chance after 40 steps"),
         ([(16, 29, 1.0), (16, 11, 0.25)], "at chance after 40 steps"),
+        ([(8, 40, 1.0), (16, 4, 0.25)], "at chance after 44 steps"),
         ([(16, 10, 0.0)], "below chance after 10 steps"),
         ([(16, 1, 0.25)], "at chance after 1 step"),
     ],
