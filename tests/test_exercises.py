@@ -10,9 +10,10 @@ from rules.trees import list_notebooks
 
 from mamba_edu.cli.notebook import read_notebook
 from mamba_edu.cli.solutions import list_tags
-from mamba_edu.exercises import n00, n01, n02
+from mamba_edu.exercises import n00, n01, n02, n03, n04
 from mamba_edu.exercises.frame import CheckFailed, Exercise, copy_case
 
+MODULES = (n00, n01, n02, n03, n04)
 # Answers as readers write them, and a word of the sentence that each must earn. They are written
 # here once more, so that the sentences are tested and not only found again.
 SLIPS = {
@@ -56,8 +57,41 @@ SLIPS = {
             "no gradient",
         ),
     ],
+    n03.check_pulse_answer: [
+        (
+            lambda a_bar, b_bar, c, length: multiply_on(c * b_bar * a_bar, a_bar, length),
+            "off by one",
+        ),
+        (lambda a_bar, b_bar, c, length: multiply_on(c, a_bar, length), "it is missing"),
+        (lambda a_bar, b_bar, c, length: multiply_on(b_bar, c * a_bar, length), "c reads once"),
+    ],
+    n03.check_to_matrix: [
+        (lambda kernel: torch.stack([shift(kernel, s) for s in range(len(kernel))]), "transposed"),
+        (lambda kernel: kernel[tell_distance(kernel) % len(kernel)], "wraps round"),
+        (lambda kernel: kernel[tell_distance(kernel).abs()], "symmetric"),
+    ],
+    n03.check_raw_missed: [
+        (lambda p: 1 - 1 / (2 - p), "handed the marked values"),
+        (lambda p: p / (2 - p), "the missed one is the rest"),
+        (lambda p: 1 - p, "reach back over all earlier tokens"),
+    ],
+    n04.check_choose_steps: [
+        (lambda marks, at_marks: torch.where(marks > 0, 0, at_marks), "the other way round"),
+        (lambda marks, at_marks: torch.where(marks > 0, at_marks, 1), "an ordinary step leaks"),
+        (lambda marks, at_marks: marks.clone(), "make it at_marks"),
+    ],
+    n04.check_step_that_keeps: [
+        (lambda A, share: (share - 1) / A, "not fall along a straight line"),
+        (lambda A, share: A * math.log(share), "divide by the rate"),
+        (lambda A, share: math.log(1 / share) / A, "runs backwards"),
+    ],
+    n04.check_bias_for: [
+        (lambda delta: math.log(delta), "softplus is not exp"),
+        (lambda delta: delta + math.log1p(math.exp(-delta)), "softplus itself"),
+        (lambda delta: math.log(math.exp(delta) - 1), "loses its digits"),
+    ],
 }
-EXERCISES = [v for m in (n00, n01, n02) for v in vars(m).values() if isinstance(v, Exercise)]
+EXERCISES = [v for m in MODULES for v in vars(m).values() if isinstance(v, Exercise)]
 CHECKS = {check.__name__.removeprefix("check_"): check for check in SLIPS}
 STUBS = {
     ast.parse(cell.source).body[0].name: cell.source
@@ -71,6 +105,23 @@ def filter_with(x, a_bar, b_bar):
     """A bucket as one matrix."""
     t = torch.arange(len(x), dtype=x.dtype)
     return torch.tril(b_bar * a_bar ** (t[:, None] - t).clamp(min=0)) @ x
+
+
+def multiply_on(start, factor, length):
+    """A geometric series, one number after the other."""
+    series = [start * factor**k for k in range(length)]
+    return torch.tensor(series, dtype=torch.float64)
+
+
+def shift(kernel, steps):
+    """A kernel that begins some steps later."""
+    return torch.cat([kernel.new_zeros(steps), kernel])[: len(kernel)]
+
+
+def tell_distance(kernel):
+    """How far the moment of each row lies behind the token of each column."""
+    t = torch.arange(len(kernel))
+    return t[:, None] - t
 
 
 @pytest.fixture(params=EXERCISES, ids=lambda exercise: exercise.name)

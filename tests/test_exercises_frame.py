@@ -6,7 +6,7 @@ import pytest
 import torch
 from front_end import open_shell
 
-from mamba_edu.exercises import n00, n01, n02
+from mamba_edu.exercises import n00, n01, n02, n03, n04
 from mamba_edu.exercises.frame import (
     CheckFailed,
     Exercise,
@@ -54,6 +54,12 @@ CHECKS = [
     n02.check_tokens_to_half,
     n02.check_from_average,
     n02.check_safe_gain,
+    n03.check_pulse_answer,
+    n03.check_to_matrix,
+    n03.check_raw_missed,
+    n04.check_choose_steps,
+    n04.check_step_that_keeps,
+    n04.check_bias_for,
 ]
 
 

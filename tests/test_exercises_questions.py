@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from mamba_edu.exercises import n00, n01, n02
+from mamba_edu.exercises import n00, n01, n02, n03, n04
 from mamba_edu.reader import Claim, Question, judge
 from mamba_edu.reader.guess import write_still
 
-MODULES = (n00, n01, n02)
+MODULES = (n00, n01, n02, n03, n04)
 QUESTIONS = {
     question.key: question
     for module in MODULES
@@ -20,6 +20,7 @@ QUESTIONS = {
 # By hand: 0.9^10 = 0.349; noise through a_bar has the spread sqrt((1 - a_bar) / (1 + a_bar)), which
 # is 0.414 and 0.186; 1/e = 0.368; exp(-0.05 + 0.5i); two rates fit to the noise; 1 - 1.6 = -0.6;
 # half the step, twice the tokens; in single precision exp(-1e-8) is exactly 1.
+# A state that does not decay keeps all; a thousand steps of softplus(-5) = 0.0067 leave exp(-6.7) = 0.001.
 RIGHT = {
     "n00.nine_tenths": ("about a third", 0.349),
     "n00.longer_memory": ("less noise", 0.186 / 0.414),
@@ -29,6 +30,12 @@ RIGHT = {
     "n02.long_step": ("change sign at every step and shrink", -0.6),
     "n02.half_step": ("twice as long", 13.9),
     "n02.near_zero": ("0", 0.0),
+    "n03.matrix_pattern": ("the same answer, each one step later", 12),
+    "n03.which_start": ("do it as well, with small weights", None),
+    "n03.fixed_limit": ("not quite half", None),
+    "n04.held_step": ("none at all, Δ = 0", 0.0),
+    "n04.drawers": ("one half", None),
+    "n04.never_zero": ("practically nothing", 0.001),
 }
 ANSWERED = {key: q for key, q in QUESTIONS.items() if q.answer is not None}
 
@@ -84,3 +91,12 @@ def test_the_first_claim_of_the_course_can_fail(long, word):
     assert isinstance(n00.SMOOTHER, Claim)
     rows = [{"seed": seed, "short": 0.4 + 0.001 * seed, "long": long} for seed in range(5)]
     assert judge(n00.SMOOTHER, rows).word == word
+
+
+@pytest.mark.parametrize(
+    ("missed", "word"), [(0.05, "holds"), (0.3, "depends"), (0.5, "depends"), (0.7, "fails")]
+)
+def test_the_claim_about_a_clock_that_listens_can_fail(missed, word):
+    """Margin 0.2: rows that differ by less decide nothing; rows the other way round flip it."""
+    rows = [{"seed": s, "bound": 0.44 + 0.001 * s, "selective": missed} for s in range(5)]
+    assert judge(n04.LISTENS, rows).word == word

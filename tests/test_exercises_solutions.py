@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from mamba_edu.discretize import discretize_zoh
-from mamba_edu.exercises import n00, n01, n02
-from mamba_edu.linear import trace_states
+from mamba_edu.exercises import n00, n01, n02, n03, n04
+from mamba_edu.linear import fit_linear_filter, run_convolution, run_recurrence, trace_states
+from mamba_edu.tasks import sample_last_marked
 
 
 def filter_with(x, a_bar, b_bar):
@@ -72,3 +73,46 @@ def test_safe_gain_equals_its_power_series_in_value_and_gradient():
     torch.testing.assert_close(value, series, rtol=1e-13, atol=0, check_stride=False)
     gradient = torch.autograd.grad(value.sum(), z)[0]
     torch.testing.assert_close(gradient, slope, rtol=1e-10, atol=0)
+
+
+@pytest.mark.parametrize(("a_bar", "b_bar", "c"), [(0.5, 3.0, 2.0), (-0.9, 1.0, 0.5)])
+def test_pulse_answer_is_what_the_recurrence_says_to_a_pulse(a_bar, b_bar, c):
+    pulse = torch.eye(6, dtype=torch.float64)[None, :, :1]
+    numbers = (torch.full((1, 1), v, dtype=torch.float64) for v in (a_bar, b_bar, c))
+    torch.testing.assert_close(
+        n03.solve_pulse_answer(a_bar, b_bar, c, 6), run_recurrence(pulse, *numbers)[0, :, 0]
+    )
+
+
+def test_to_matrix_does_what_the_convolution_does():
+    rng = torch.Generator().manual_seed(0)
+    kernel, x = (torch.randn(7, generator=rng, dtype=torch.float64) for _ in range(2))
+    y = run_convolution(x[None, :, None], kernel[None])[0, :, 0]
+    torch.testing.assert_close(n03.solve_to_matrix(kernel) @ x, y)
+
+
+@pytest.mark.parametrize("p", [0.3, 0.9])
+def test_raw_missed_is_what_the_best_filter_misses(p):
+    values, _, target = sample_last_marked(4, 10_000, p, seed=1)
+    fit = fit_linear_filter(values[..., None], target, 20)
+    assert n03.solve_raw_missed(p) == pytest.approx(fit.error_share.item(), abs=0.03)
+
+
+def test_chosen_steps_keep_all_between_marks_and_nothing_at_one():
+    marks = torch.tensor([1.0, 0, 0, 1, 0], dtype=torch.float64)
+    kept = torch.exp(-n04.solve_choose_steps(marks, 40.0))
+    torch.testing.assert_close(kept, 1 - marks)
+
+
+@pytest.mark.parametrize(("A", "share"), [(-1.0, 0.5), (-7.0, 0.01)])
+def test_the_step_that_keeps_a_share_keeps_it_by_the_package_s_rule(A, share):
+    delta, rate, one = (
+        torch.tensor(v, dtype=torch.float64) for v in (n04.solve_step_that_keeps(A, share), A, 1)
+    )
+    assert discretize_zoh(delta, rate, one)[0].item() == pytest.approx(share, rel=1e-12)
+
+
+@pytest.mark.parametrize("delta", [1e-12, 1e-3, 0.7, 5.0, 900.0])
+def test_softplus_of_the_bias_is_the_step(delta):
+    bias = torch.tensor(n04.solve_bias_for(delta), dtype=torch.float64)
+    assert torch.logaddexp(bias, torch.zeros_like(bias)).item() == pytest.approx(delta, rel=1e-11)
