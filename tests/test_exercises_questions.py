@@ -20,7 +20,8 @@ QUESTIONS = {
 # By hand: 0.9^10 = 0.349; noise through a_bar has the spread sqrt((1 - a_bar) / (1 + a_bar)), which
 # is 0.414 and 0.186; 1/e = 0.368; exp(-0.05 + 0.5i); two rates fit to the noise; 1 - 1.6 = -0.6;
 # half the step, twice the tokens; in single precision exp(-1e-8) is exactly 1.
-# A state that does not decay keeps all; a thousand steps of softplus(-5) = 0.0067 leave exp(-6.7) = 0.001.
+# A state that does not decay keeps all; a thousand steps of softplus(-5) = 0.0067 leave
+# exp(-6.7) = 0.001.
 RIGHT = {
     "n00.nine_tenths": ("about a third", 0.349),
     "n00.longer_memory": ("less noise", 0.186 / 0.414),
