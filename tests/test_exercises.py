@@ -73,7 +73,8 @@ SLIPS = {
     n03.check_raw_missed: [
         (lambda p: 1 - 1 / (2 - p), "handed the marked values"),
         (lambda p: p / (2 - p), "the missed one is the rest"),
-        (lambda p: 1 - p, "reach back over all earlier tokens"),
+        (lambda p: (1 + p) * (1 - p), "reach back over all earlier tokens"),
+        (lambda p: 1 - p, "it explains p squared"),
     ],
     n04.check_choose_steps: [
         (lambda marks, at_marks: torch.where(marks > 0, 0, at_marks), "the other way round"),

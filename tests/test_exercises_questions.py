@@ -20,7 +20,10 @@ QUESTIONS = {
 # By hand: 0.9^10 = 0.349; noise through a_bar has the spread sqrt((1 - a_bar) / (1 + a_bar)), which
 # is 0.414 and 0.186; 1/e = 0.368; exp(-0.05 + 0.5i); two rates fit to the noise; 1 - 1.6 = -0.6;
 # half the step, twice the tokens; in single precision exp(-1e-8) is exactly 1.
-# A state that does not decay keeps all; a thousand steps of softplus(-5) = 0.0067 leave
+# Over 100 steps of 0.02 the turning states are a Fourier series up to 7 turns; of a bump 0.1 wide,
+# sqrt(erfc(7.5 * 0.1 pi)) = 3 % lie beyond. 0.8 / 1.8 = 44 %. With steps of 1 between marks, where a
+# value is k tokens old with chance 0.2 * 0.8^k: 1 - 0.4 / (1 - 0.8/e) + 0.2 / (1 - 0.8/e^2) = 0.66.
+# Half of a sum of two explains half of either. A thousand steps of softplus(-5) = 0.0067 leave
 # exp(-6.7) = 0.001.
 RIGHT = {
     "n00.nine_tenths": ("about a third", 0.349),
@@ -32,10 +35,10 @@ RIGHT = {
     "n02.half_step": ("twice as long", 13.9),
     "n02.near_zero": ("0", 0.0),
     "n03.matrix_pattern": ("the same answer, each one step later", 12),
-    "n03.which_start": ("do it as well, with small weights", None),
-    "n03.fixed_limit": ("not quite half", None),
-    "n04.held_step": ("none at all, Δ = 0", 0.0),
-    "n04.drawers": ("one half", None),
+    "n03.which_start": ("do it as well, with small weights", 3),
+    "n03.fixed_limit": ("not quite half", 44),
+    "n04.held_step": ("none at all, Δ = 0", 0.66),
+    "n04.drawers": ("one half", 50),
     "n04.never_zero": ("practically nothing", 0.001),
 }
 ANSWERED = {key: q for key, q in QUESTIONS.items() if q.answer is not None}

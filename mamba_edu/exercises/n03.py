@@ -188,8 +188,12 @@ RAW_MISSED = Exercise(
         ),
         Mistake(lambda p: p / (2 - p), "this is the explained share; the missed one is the rest."),
         Mistake(
-            lambda p: 1 - p,
+            lambda p: 1 - p * p,
             "the weights reach back over all earlier tokens, not only the last one.",
+        ),
+        Mistake(
+            lambda p: 1 - p,
+            "p is the newest value's weight; it explains p squared, and older values add theirs.",
         ),
     ),
 )
