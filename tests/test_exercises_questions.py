@@ -21,8 +21,8 @@ QUESTIONS = {
 # is 0.414 and 0.186; 1/e = 0.368; exp(-0.05 + 0.5i); two rates fit to the noise; 1 - 1.6 = -0.6;
 # half the step, twice the tokens; in single precision exp(-1e-8) is exactly 1.
 # Over 100 steps of 0.02 the turning states are a Fourier series up to 7 turns; of a bump 0.1 wide,
-# sqrt(erfc(7.5 * 0.1 pi)) = 3 % lie beyond. 0.8 / 1.8 = 44 %. With steps of 1 between marks, where a
-# value is k tokens old with chance 0.2 * 0.8^k: 1 - 0.4 / (1 - 0.8/e) + 0.2 / (1 - 0.8/e^2) = 0.66.
+# sqrt(erfc(7.5 * 0.1 pi)) = 3 % lie beyond. 0.8 / 1.8 = 44 %. With steps of 1 between marks a value
+# is k tokens old with chance 0.2 * 0.8^k: 1 - 0.4 / (1 - 0.8 / e) + 0.2 / (1 - 0.8 / e^2) = 0.66.
 # Half of a sum of two explains half of either. A thousand steps of softplus(-5) = 0.0067 leave
 # exp(-6.7) = 0.001.
 RIGHT = {
