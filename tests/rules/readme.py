@@ -16,7 +16,7 @@ STANDS_FOR = {"NN": "01", "N": "9000", "DIR": "build"}  # as the help writes the
 COMMAND = re.compile(r"python3 course\.py([^`\n]*)")
 ROW = re.compile(r"(?m)^\| (\d\d) \| (.+) \| (?:(\d+) )?\| (ready|planned|可用|计划中) \|$")
 LINK = re.compile(r"\[(.+)\]\(notebooks/(.+)\)")
-CHAIN = re.compile(r"(?m)^ *\w+(?: ─▶ \w+)+$")
+CHAIN = re.compile(r"(?m)^ *\w+(?: ─▶ \w+)+(?: ─▶)?$")  # may go on in the next line
 
 
 class Row(NamedTuple):
@@ -84,7 +84,7 @@ def find_wrong_rows(text: str, notebooks: list[Path], is_english: bool) -> list[
 
 def find_wrong_chain(text: str, package: Path) -> list[str]:
     """List how the modules drawn in a row differ from those there, highest first."""
-    drawn = [name for line in CHAIN.findall(text) for name in line.strip().split(" ─▶ ")]
+    drawn = [name for line in CHAIN.findall(text) for name in re.findall(r"\w+", line)]
     files = {path.stem for path in package.iterdir() if path.stem != "__init__"}
     there = [row for row in reversed(ROWS) if row in files]
     return [] if drawn == there else [f"the modules are {there}; drawn are {drawn}"]
