@@ -15,7 +15,7 @@ WITH_SLIDERS = [path for path in list_notebooks() if "explore(" in path.read_tex
 def list_needed_cells(path):
     """List a notebook's code cells up to its last slider, without live runs.
 
-    No slider needs a later cell, and notebook 04 trains there; tests/test_nbval.py has them run.
+    No slider needs a later cell, and notebook 04 trains there; nbval runs every cell.
     """
     code = [cell for cell in read_notebook(path).cells if cell.cell_type == "code"]
     last = max(place for place, cell in enumerate(code) if "explore(" in cell.source)
