@@ -119,7 +119,9 @@ def call_pytest(arguments: list[str]) -> Watcher:
     import pytest
 
     # pytest wants to have imported its plugins itself, to rewrite their assertions
-    options = "-x --tb=no -p no:cacheprovider -W ignore::pytest.PytestAssertRewriteWarning"
+    options = "-x --tb=no -W ignore::pytest.PytestAssertRewriteWarning"
+    # the second searches all of torch for lost objects, which takes longer than most tests
+    options += " -p no:cacheprovider -p no:unraisableexception -p no:threadexception -p no:anyio"
     watcher = Watcher()
     try:
         pytest.main([*arguments, *options.split()], plugins=[watcher])
