@@ -38,7 +38,7 @@ AFTER_ONE_TAU = Question(
 def answer_complex_rate() -> tuple[int, str]:
     """Follow a state with a complex rate: does its size change, and does it turn?"""
     a_bar = torch.exp(torch.tensor([[-0.05 + 0.5j]], dtype=torch.complex128))
-    x = torch.zeros(1, 40, 1, dtype=torch.float64)
+    x = torch.zeros(1, 41, 1, dtype=torch.float64)
     x[0, 0, 0] = 1
     h = trace_states(x, a_bar, torch.ones_like(a_bar))[0, :, 0, 0]
     turns = float(torch.diff(torch.angle(h)).remainder(2 * math.pi).sum()) / (2 * math.pi)
@@ -90,7 +90,7 @@ def answer_two_states() -> tuple[int, str]:
 TWO_STATES = Question(
     key="n01.two_states",
     asks="Fit one leaky state, or a sum of two, to every second sample of the discharge. How far "
-    "does the pair miss the samples in between?",
+    "does the pair miss the samples in between, within the first 100 ms?",
     choices=(
         "about as far as the single state",
         "hardly more than the noise",
@@ -111,8 +111,8 @@ STEPS_TO_HALF = Exercise(
     notebook="n01",
     solve=solve_steps_to_half,
     cases={
-        "a_bar = 0.5, halved by every step": {"a_bar": 0.5},
         "a_bar = 0.9": {"a_bar": 0.9},
+        "a_bar = 0.5, halved by every step": {"a_bar": 0.5},
         "a_bar = 0.999, a long memory": {"a_bar": 0.999},
     },
     mistakes=(
@@ -127,6 +127,10 @@ STEPS_TO_HALF = Exercise(
         Mistake(
             lambda a_bar: math.log(a_bar) / math.log(0.5),
             "the quotient is upside down: solve a_bar ** steps = 0.5 for steps.",
+        ),
+        Mistake(
+            lambda a_bar: math.log(2) / math.log(a_bar),
+            "a minus is missing: the logarithm of a_bar is negative, the steps are not.",
         ),
     ),
 )
@@ -147,9 +151,10 @@ def solve_smooth(x: Tensor, half_life: float) -> Tensor:
     return torch.stack(states)
 
 
-def smooth_with(x: Tensor, a_bar: float, b_bar: float, late: bool = False) -> Tensor:
+def smooth_with(x: Tensor, a_bar: float, b_bar: float | None = None, late=False, start=0.0):
     """Run a bucket with any weights; `late` reads the state before the token instead of after."""
-    h, states = torch.zeros(()).to(x), []
+    h, states = torch.as_tensor(start).to(x), []
+    b_bar = 1 - a_bar if b_bar is None else b_bar
     for x_t in x:
         after = a_bar * h + b_bar * x_t
         states.append(h if late else after)
@@ -163,8 +168,8 @@ SMOOTH = Exercise(
     notebook="n01",
     solve=solve_smooth,
     cases={
-        "one pulse, half_life = 1": {"x": torch.eye(6, dtype=torch.float64)[0], "half_life": 1.0},
         "a step, half_life = 3": {"x": RAMP, "half_life": 3.0},
+        "one pulse, half_life = 1": {"x": torch.eye(6, dtype=torch.float64)[0], "half_life": 1.0},
     },
     mistakes=(
         Mistake(
@@ -172,16 +177,24 @@ SMOOTH = Exercise(
             "weight the input by 1 - a_bar, or a constant input fills the bucket above its level.",
         ),
         Mistake(
-            lambda x, half_life: smooth_with(
-                x, 0.5 ** (1 / half_life), 1 - 0.5 ** (1 / half_life), late=True
-            ),
+            lambda x, half_life: smooth_with(x, 0.5 ** (1 / half_life), late=True),
             "this is the state before it reads the token; the course keeps the one after.",
         ),
         Mistake(
-            lambda x, half_life: smooth_with(
-                x, math.exp(-1 / half_life), 1 - math.exp(-1 / half_life)
-            ),
+            lambda x, half_life: smooth_with(x, math.exp(-1 / half_life)),
             "half_life was taken for the time constant: after half_life steps one half is left.",
+        ),
+        Mistake(
+            lambda x, half_life: smooth_with(x, 0.5**half_life),
+            "a_bar is the half_life-th root of 0.5, not its power: 0.5 ** (1 / half_life).",
+        ),
+        Mistake(
+            lambda x, half_life: smooth_with(x, 1 - 0.5 ** (1 / half_life)),
+            "the weights are swapped: a_bar belongs to the state, 1 - a_bar to the input.",
+        ),
+        Mistake(
+            lambda x, half_life: smooth_with(x, 0.5 ** (1 / half_life), start=x[0]),
+            "the bucket starts empty, h = 0, not at the first value.",
         ),
     ),
 )
@@ -216,6 +229,10 @@ MAKE_OSCILLATOR = Exercise(
         Mistake(
             lambda period, half_life: complex(-1 / half_life, 2 * math.pi / period),
             "half_life was taken for the time constant; they differ by ln 2.",
+        ),
+        Mistake(
+            lambda period, half_life: complex(-math.log(2) / half_life, -2 * math.pi / period),
+            "the imaginary part is negative: this state turns clockwise.",
         ),
     ),
 )
