@@ -1,11 +1,21 @@
 """What nbval alone would let through when it compares the stored notebooks: unrun cells, pictures.
 
+Pictures are compared by their grey levels on a coarse grid: another font or other smoothing moves
+those by 1 or 2 of 255 on average, the two most alike pictures of one notebook differ by over 4.
+
 Run it by `pytest --nbval --nbval-current-env --nbval-cell-timeout=120 notebooks`.
 """
 
+import base64
+import io
+
+import numpy as np
 import pytest
+from PIL import Image
 
 PICTURES = ("image/png", "image/jpeg")  # nbval compares neither their dots nor their presence
+GRID = (32, 16)
+TOLERANCE = 3.0  # mean difference in grey levels, of 255
 
 
 def pytest_collectstart(collector):
@@ -36,15 +46,43 @@ def name_cell(item):
 
 def compare_pictures(item):
     """Fail if a cell draws a picture that is not stored, or stores one that it does not draw."""
-    stored, drawn = (count_pictures(outputs) for outputs in (item.cell.outputs, item.test_outputs))
-    if stored != drawn:
+    stored, drawn = (list_pictures(outputs) for outputs in (item.cell.outputs, item.test_outputs))
+    difference = f"draws {len(drawn)} pictures and {len(stored)} are stored"
+    if len(stored) == len(drawn):
+        found = (tell_difference(*pair) for pair in zip(stored, drawn, strict=True))
+        difference = next(filter(None, found), "")
+    if difference:
         item.raise_cell_error(
-            f"{name_cell(item)}: draws {drawn} pictures and {stored} are stored; "
-            "store it again by `course.py build`"
+            f"{name_cell(item)}: {difference}; store it again by `course.py build`"
         )
 
 
-def count_pictures(outputs):
-    """Count the displayed bundles that hold a picture."""
+def list_pictures(outputs):
+    """List the pictures of the displayed bundles, in base64; one for each bundle that has any."""
     bundles = (output.get("data", {}) for output in outputs)
-    return sum(any(kind in bundle for kind in PICTURES) for bundle in bundles)
+    found = ([bundle[kind] for kind in PICTURES if kind in bundle] for bundle in bundles)
+    return [kinds[0] for kinds in found if kinds]
+
+
+def read_shades(picture):
+    """Read a picture's size, and its grey levels (0 to 255) averaged over a coarse grid."""
+    image = Image.open(io.BytesIO(base64.b64decode(picture)))
+    return image.size, np.asarray(image.convert("L").resize(GRID, Image.Resampling.BOX), float)
+
+
+def tell_difference(stored, drawn):
+    """Say how far a stored picture is from the one just drawn, or nothing if it is the same."""
+    drawn_size, drawn_shades = read_shades(drawn)
+    try:
+        size, shades = read_shades(stored)
+    except (OSError, ValueError, SyntaxError) as error:  # Pillow's words for broken pictures
+        return f"the stored picture cannot be read ({error})"
+    if size != drawn_size:
+        return f"the stored picture has {size} dots and the one drawn {drawn_size}"
+    difference = np.abs(shades - drawn_shades).mean()
+    if difference <= TOLERANCE:
+        return ""
+    return (
+        f"the stored picture is another than the one drawn: they differ by {difference:.1f} of 255 "
+        f"grey levels on average, at most {TOLERANCE:g} is allowed"
+    )

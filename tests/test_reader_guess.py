@@ -173,6 +173,8 @@ def test_nothing_is_nearest_to_what_is_no_number(value, options):
             {"answer": (1, "typed")},
             r"answer must be a function or None; n99.growth: \(1, 'typed'\)",
         ),
+        ({"surprised": None}, "surprised must be words or empty; n99.growth has None"),
+        ({"surprised": ["x"]}, r"surprised must be words or empty; n99.growth has \['x'\]"),
         ({"answer": lambda: 1}, r"n99.growth: answer must return \(index, evidence\); got 1"),
         (
             {"answer": lambda: ("B", "x")},

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import re
 
 import numpy as np
 import pytest
@@ -120,12 +121,19 @@ def test_only_a_figure_becomes_a_picture():
 
 
 @pytest.mark.parametrize("sharpness", [0, -1.0, float("nan"), "2"])
-@pytest.mark.parametrize("colours", [0, 1, 257, "many", 2.5])
+@pytest.mark.parametrize("colours", [0, 1, 257, "many", 2.5, True, [64]])
 def test_a_picture_without_dots_or_colours_is_refused(sharpness, colours):
     with pytest.raises(ValueError, match=f"sharpness must be a number above 0; got {sharpness!r}"):
         to_png(Figure(), sharpness=sharpness)
-    with pytest.raises(ValueError, match=f"colours must be 2 to 256, .*; got {colours!r}"):
+    said = re.escape(repr(colours))
+    with pytest.raises(ValueError, match=f"colours must be 2 to 256, .*; got {said}"):
         to_png(Figure(), colours=colours)
+
+
+def test_an_array_is_no_number_of_colours():
+    with pytest.raises(ValueError, match=r"colours must be 2 to 256, .*; got array\(\[ 8, 64\]\)"):
+        to_png(Figure(), colours=np.array([8, 64]))
+    assert to_png(Figure(), colours=np.int64(8))
 
 
 def test_a_still_box_is_a_fixed_text_a_picture_and_a_live_view():
@@ -143,3 +151,23 @@ def test_a_still_box_is_a_fixed_text_a_picture_and_a_live_view():
 def test_a_still_box_without_its_forms_is_refused(still):
     with pytest.raises(ValueError, match=r"still must hold 'text/plain', and .*it holds \["):
         StillBox([], still)
+
+
+GOOD_STILL = {"text/plain": "A", "text/html": "A"}
+
+
+@pytest.mark.parametrize(
+    ("children", "still", "metadata", "message"),
+    [
+        (None, GOOD_STILL, None, "children must be a list of widgets; got None"),
+        ([3], GOOD_STILL, None, r"children must be a list of widgets; got \[3\]"),
+        ([], None, None, "still must be a dict of MIME type to text; got None"),
+        ([], ["text/plain", "text/html"], None, r"still must be a dict .*; got \['text/plain'"),
+        ([], GOOD_STILL | {"text/plain": 3}, None, r"still must be a dict .*'text/plain': 3"),
+        ([], GOOD_STILL | {3: "A"}, None, r"still must be a dict .*; got .*3: 'A'"),
+        ([], GOOD_STILL, ["alt"], r"metadata must be a dict or None; got \['alt'\]"),
+    ],
+)
+def test_a_still_box_of_other_things_is_refused(children, still, metadata, message):
+    with pytest.raises(TypeError, match=message):
+        StillBox(children, still, metadata)

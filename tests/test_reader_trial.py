@@ -131,6 +131,25 @@ def test_a_margin_that_decides_nothing_is_refused(margin):
         verdict(CLAIM._replace(margin=margin), make_rows(*[0.3] * 5))
 
 
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"key": ""}, "key must be words.*got ''"),
+        ({"key": ["n99"]}, r"key must be words.*got \['n99'\]"),
+        ({"says": None}, "says must be words.*got None"),
+        ({"says": " "}, "says must be words.*got ' '"),
+        ({"measure": None}, r"measure must be a function of a row; n99\.better has None"),
+        ({"measure": "gain"}, r"measure must be a function of a row; n99\.better has 'gain'"),
+        ({"unit": None}, r"unit must be words or empty; n99\.better has None"),
+        ({"unit": 3}, r"unit must be words or empty; n99\.better has 3"),
+    ],
+)
+def test_a_claim_that_says_or_measures_nothing_is_refused(shown, changed, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        verdict(CLAIM._replace(**changed), make_rows(*[0.3] * 5))
+    assert shown == []
+
+
 def test_only_a_claim_is_judged():
     with pytest.raises(TypeError, match="claim must be a Claim of mamba_edu"):
         judge("n99.better", [])

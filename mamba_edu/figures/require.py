@@ -14,6 +14,13 @@ def require_text(name: str, text: Any) -> None:
         raise ValueError(f"{name} must be words, so that nobody is left out; got {text!r}")
 
 
+def require_text_or_empty(owner: str, **texts: Any) -> None:
+    """Refuse what is no text; an empty one says that there is nothing to say."""
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise TypeError(f"{name} must be words or empty; {owner} has {text!r}")
+
+
 def require_figure(fig: Any) -> None:
     """Refuse what is no figure, such as the axes that pyplot returns beside it."""
     if not isinstance(fig, Figure):
@@ -30,7 +37,8 @@ def is_finite(value: Any) -> bool:
 
 def require_axes(scales: Any, mark: Any, ylim: Any) -> None:
     """Refuse scales, an upright mark, or limits of y that could not be drawn."""
-    if not isinstance(scales, tuple | list) or len(scales) != 2 or not set(scales) <= set(SCALES):
+    is_pair = isinstance(scales, tuple | list) and len(scales) == 2
+    if not is_pair or not all(isinstance(scale, str) and scale in SCALES for scale in scales):
         raise ValueError(f"scales must be two of {SCALES}, for x and y; got {scales!r}")
     if mark is not None:
         is_pair = isinstance(mark, tuple | list) and len(mark) == 2

@@ -11,10 +11,17 @@ import matplotlib.style
 import numpy as np
 import torch
 from matplotlib.axes import Axes
+from matplotlib.cbook import is_math_text
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.mathtext import MathTextParser
+
+from mamba_edu.figures.require import is_finite, require_text_or_empty
 
 STYLE_FILE = Path(__file__).parent.with_name("course.mplstyle")
+
+MARKERS = sorted(mark for mark in Line2D.markers if isinstance(mark, str))
 
 # Colour is meaning, the same all course long (Okabe-Ito palette); the line style says it again.
 ROLES = {
@@ -71,13 +78,10 @@ def to_numpy(values: Any) -> np.ndarray:
 
 
 def require_line(line: Line) -> None:
-    """Refuse a line that has no role, no points, or points that cannot be placed."""
+    """Refuse a line that has no look, no points, or points that cannot be placed."""
     if not isinstance(line, Line):
         raise TypeError(f"lines must hold Line(label, x, y, role); one is {line!r}")
-    if line.role not in ROLES:
-        raise ValueError(
-            f"role must be one of {sorted(ROLES)}; line {line.label!r} has {line.role!r}"
-        )
+    require_look(line)
     x, y = to_numpy(line.x), to_numpy(line.y)
     if x.shape != y.shape or x.ndim != 1 or not x.size:
         raise ValueError(
@@ -87,6 +91,37 @@ def require_line(line: Line) -> None:
         raise TypeError(f"line {line.label!r}: x and y must be real; take .real or .abs() first")
     if x.dtype.kind not in "biuf" or y.dtype.kind not in "biuf":
         raise TypeError(f"line {line.label!r}: x and y must be numbers; got {x.dtype}, {y.dtype}")
+
+
+def require_look(line: Line) -> None:
+    """Refuse a line whose label, role, marker or width cannot be drawn."""
+    require_label(line.label)
+    if not isinstance(line.role, str) or line.role not in ROLES:
+        raise ValueError(
+            f"role must be one of {sorted(ROLES)}; line {line.label!r} has {line.role!r}"
+        )
+    if not isinstance(line.marker, str) or line.marker not in MARKERS:
+        raise ValueError(
+            f"line {line.label!r}: marker must be one of {MARKERS}; got {line.marker!r}"
+        )
+    if line.width is not None and not (is_finite(line.width) and line.width >= 0):
+        raise ValueError(
+            f"line {line.label!r}: width must be a finite number of at least 0 or None; "
+            f"got {line.width!r}"
+        )
+
+
+def require_label(label: Any) -> None:
+    """Refuse a label that is no text, or whose formula would fail only when it is drawn."""
+    require_text_or_empty("a line", label=label)
+    if not is_math_text(label):
+        return
+    try:
+        MathTextParser("path").parse(label)
+    except ValueError as error:
+        raise ValueError(
+            f"label must be words or TeX that matplotlib reads; got {label!r}: {error}"
+        ) from None
 
 
 def draw_line(ax: Axes, line: Line) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import ipywidgets
 from IPython.display import display
 
-from mamba_edu.figures.require import is_finite, require_text
+from mamba_edu.figures.require import is_finite, require_text, require_text_or_empty
 from mamba_edu.reader.journal import read_journal, record
 from mamba_edu.reader.still import StillBox
 
@@ -51,6 +51,7 @@ def require_question(question: Question) -> None:
         raise TypeError(f"question must be a Question of mamba_edu.exercises; got {question!r}")
     require_text("key", question.key)
     require_text("asks", question.asks)
+    require_text_or_empty(question.key, surprised=question.surprised)
     choices = question.choices
     if not isinstance(choices, tuple | list) or not 2 <= len(choices) <= len(LETTERS):
         raise ValueError(f"choices must be 2 to {len(LETTERS)}; {question.key} has {choices!r}")
@@ -127,7 +128,8 @@ def predict(question: Question) -> None:
     and the computed answer lies in a closed fold.
 
     Raises:
-        TypeError: if it is not given a `Question`, or its answer is no (index, evidence).
+        TypeError: if it is not given a `Question`, its answer is no (index, evidence), or its word
+            to the surprised is no text.
         ValueError: if its words are missing, its choices are fewer than two, more than five or
             alike, or its answer is none of them.
     """

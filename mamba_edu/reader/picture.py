@@ -3,6 +3,7 @@
 import base64
 import html
 import io
+import numbers
 import os
 
 from IPython.display import display
@@ -36,7 +37,8 @@ def to_png(fig: Figure, sharpness: float = 2.0, colours: int | None = COLOURS) -
     require_figure(fig)
     if not is_finite(sharpness) or not sharpness > 0:
         raise ValueError(f"sharpness must be a number above 0; got {sharpness!r}")
-    if colours is not None and colours not in range(2, 257):
+    is_count = isinstance(colours, numbers.Integral) and 2 <= colours <= 256
+    if colours is not None and not is_count:
         raise ValueError(f"colours must be 2 to 256, or None for all; got {colours!r}")
     raw = io.BytesIO()
     with use_style():  # savefig reads the reader's settings anew

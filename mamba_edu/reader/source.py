@@ -9,8 +9,12 @@ from collections.abc import Callable
 from IPython.display import display
 
 
-def get_source(function: Callable) -> str:
+def get_source(function: Callable, name: str = "function") -> str:
     """Read a function's (or class's) source as the package holds it, whatever wraps it.
+
+    Args:
+        function: whose source is read.
+        name: what the caller's reader calls that argument.
 
     Raises:
         TypeError: if it is no function, or not one that is written in Python.
@@ -19,7 +23,7 @@ def get_source(function: Callable) -> str:
     with contextlib.suppress(TypeError, OSError):  # both say, at length, that there is no source
         if inspect.isroutine(written) or inspect.isclass(written):
             return textwrap.dedent(inspect.getsource(written)).rstrip()
-    raise TypeError(f"function must be a function written in Python; got {function!r}")
+    raise TypeError(f"{name} must be a function written in Python; got {function!r}")
 
 
 def get_solution(solve: Callable) -> str:
@@ -29,7 +33,7 @@ def get_solution(solve: Callable) -> str:
         TypeError: if it is no function that is written in Python.
         ValueError: if the function's name does not begin with `solve_`.
     """
-    source = get_source(solve)
+    source = get_source(solve, "solve")
     name = solve.__name__
     if not name.startswith("solve_"):
         raise ValueError(f"solve must be a function named solve_<exercise>; got {name!r}")

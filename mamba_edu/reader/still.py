@@ -7,6 +7,20 @@ import ipywidgets
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
+def require_widgets(children: Any) -> None:
+    """Refuse children that could not stand in a box."""
+    is_list = isinstance(children, tuple | list)
+    if not is_list or not all(isinstance(child, ipywidgets.Widget) for child in children):
+        raise TypeError(f"children must be a list of widgets; got {children!r}")
+
+
+def require_still(still: Any) -> None:
+    """Refuse a still form that is no text under each of its types."""
+    is_dict = isinstance(still, dict)
+    if not is_dict or not all(isinstance(text, str) for pair in still.items() for text in pair):
+        raise TypeError(f"still must be a dict of MIME type to text; got {still!r}")
+
+
 class StillBox(ipywidgets.VBox):
     """Controls with a fixed still form beside the live one.
 
@@ -17,10 +31,15 @@ class StillBox(ipywidgets.VBox):
         metadata: MIME type -> what front ends need beside it.
 
     Raises:
+        TypeError: if a child is no widget, or `still` or `metadata` no such dict.
         ValueError: if `still` lacks its plain text, which tests compare, or what a page shows.
     """
 
     def __init__(self, children: list, still: dict[str, str], metadata: dict | None = None):
+        require_widgets(children)
+        require_still(still)
+        if metadata is not None and not isinstance(metadata, dict):
+            raise TypeError(f"metadata must be a dict or None; got {metadata!r}")
         if "text/plain" not in still or not {"text/html", "image/png"} & set(still):
             raise ValueError(
                 "still must hold 'text/plain', and 'text/html' or 'image/png'; it holds "

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from IPython.display import display
 
-from mamba_edu.figures.require import is_finite
+from mamba_edu.figures.require import is_finite, require_text, require_text_or_empty
 
 ENOUGH_SEEDS = 5
 
@@ -44,6 +44,11 @@ def require_claim(claim: Claim) -> None:
     """Refuse a claim that no rows, or any rows, could decide."""
     if not isinstance(claim, Claim):
         raise TypeError(f"claim must be a Claim of mamba_edu.exercises; got {claim!r}")
+    require_text("key", claim.key)
+    require_text("says", claim.says)
+    require_text_or_empty(claim.key, unit=claim.unit)
+    if not callable(claim.measure):
+        raise TypeError(f"measure must be a function of a row; {claim.key} has {claim.measure!r}")
     if not is_finite(claim.margin) or not claim.margin > 0:
         raise ValueError(f"margin must be a number above 0; {claim.key} has {claim.margin!r}")
 
@@ -84,9 +89,10 @@ def judge(claim: Claim, rows: Iterable[Mapping[str, Any]]) -> Verdict:
         rows: one per run, each with its "seed" and what the claim measures.
 
     Raises:
-        TypeError: if `claim` is no `Claim`, or a row no mapping.
-        ValueError: if the margin is not above 0, a row lacks its seed or what is measured, or its
-            measure is not a finite number.
+        TypeError: if `claim` is no `Claim`, its measure no function, its unit no text, or a row
+            no mapping.
+        ValueError: if the claim's words are missing, the margin is not above 0, a row lacks its
+            seed or what is measured, or its measure is not a finite number.
     """
     require_claim(claim)
     rows = require_rows(rows)

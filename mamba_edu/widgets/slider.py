@@ -9,6 +9,7 @@ from IPython.display import display
 from matplotlib.figure import Figure
 
 from mamba_edu.figures import require_figure, require_text
+from mamba_edu.figures.require import is_finite
 from mamba_edu.reader import StillBox, to_png
 from mamba_edu.reader.picture import bundle_caption, bundle_picture, get_displayed_width
 
@@ -21,8 +22,8 @@ class Control(NamedTuple):
     Fields:
         name: the argument of `compute` that it sets.
         label: word, symbol and unit, as written beside the slider.
-        values: the positions, in order.
-        start: the position that the text speaks of; must be one of `values`.
+        values: where it can stand, in order.
+        start: where it stands when the text speaks; must be one of `values`.
         form: how a value is written.
     """
 
@@ -80,12 +81,21 @@ class SliderFigure(StillBox):
         return len(pictures)
 
 
-def write_positions(control: Control) -> list[str]:
-    """Write each position as the reader sees it, or refuse what could not be moved."""
+def is_value(value: Any) -> bool:
+    """Tell whether a slider can stand there: one finite number, no array that holds one."""
+    return is_finite(value) and not getattr(value, "ndim", 0)
+
+
+def write_values(control: Control) -> list[str]:
+    """Write each value as the reader sees it, or refuse what could not be moved."""
     require_text("name", control.name)
     require_text("label", control.label)
     values = list(control.values) if isinstance(control.values, Iterable) else []
-    if control.start not in values:
+    if not all(map(is_value, values)):
+        raise ValueError(
+            f"control {control.name!r}: values must be finite numbers; got {control.values!r}"
+        )
+    if not is_value(control.start) or control.start not in values:
         raise ValueError(
             f"control {control.name!r}: start must be one of values, {control.values!r}; "
             f"got {control.start!r}"
@@ -98,15 +108,13 @@ def write_positions(control: Control) -> list[str]:
             f"{control.form!r} for {values}: {error}"
         ) from None
     if len(set(written)) < len(written):
-        raise ValueError(
-            f"control {control.name!r}: positions must read differently; got {written}"
-        )
+        raise ValueError(f"control {control.name!r}: values must read differently; got {written}")
     return written
 
 
 def build_slider(control: Control) -> ipywidgets.SelectionSlider:
     """Build one slider, labelled with word, symbol and unit; it speaks when let go."""
-    written = write_positions(control)
+    written = write_values(control)
     return ipywidgets.SelectionSlider(
         options=list(zip(written, control.values, strict=True)),
         value=control.start,
@@ -144,8 +152,8 @@ def explore(
 
     Raises:
         TypeError: if `draw` is no function or returns other things, or a control is no `Control`.
-        ValueError: if there are no controls or too many, two of one name, or a start that is not a
-            position.
+        ValueError: if there are no controls or too many, two of one name, or a start that is not
+            one of its values.
     """
     require_controls(controls)
     require_text("caption", caption)
