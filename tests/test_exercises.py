@@ -11,7 +11,7 @@ from rules.trees import list_notebooks
 from mamba_edu.cli.notebook import read_notebook
 from mamba_edu.cli.solutions import list_tags
 from mamba_edu.exercises import n00, n01, n02, n03, n04
-from mamba_edu.exercises.frame import CheckFailed, Exercise, copy_case
+from mamba_edu.exercises.frame import CheckFailed, Exercise, copy_case, find_difference
 
 MODULES = (n00, n01, n02, n03, n04)
 # Answers as readers write them, and a word of the sentence that each must earn. They are written
@@ -28,6 +28,7 @@ SLIPS = {
     n01.check_steps_to_half: [
         (lambda a_bar: 1 / math.log(1 / a_bar), "time constant, to 1/e"),
         (lambda a_bar: 1 / math.log(0.5, a_bar), "upside down"),
+        (lambda a_bar: math.log(2, a_bar), "a minus is missing"),
     ],
     n01.check_smooth: [
         (lambda x, half_life: filter_with(x, 0.5 ** (1 / half_life), 1.0), "weight the input by"),
@@ -35,23 +36,37 @@ SLIPS = {
             lambda x, half_life: torch.cat([x[:1] * 0, n01.solve_smooth(x, half_life)[:-1]]),
             "the state before it reads the token",
         ),
+        (lambda x, half_life: filter_with(x, 0.5**half_life, 1 - 0.5**half_life), "root of 0.5"),
+        (
+            lambda x, half_life: filter_with(x, 1 - 0.5 ** (1 / half_life), 0.5 ** (1 / half_life)),
+            "swapped",
+        ),
+        (
+            lambda x, half_life: n01.solve_smooth(x - x[0], half_life) + x[0],
+            "starts empty",
+        ),
     ],
     n01.check_make_oscillator: [
         (lambda period, half_life: math.log(0.5) / half_life + 1j / period, "one turn is 2 pi"),
         (lambda period, half_life: -1 / half_life + 2j * math.pi / period, "differ by ln 2"),
         (lambda period, half_life: math.log(2) / half_life + 2j * math.pi / period, "grows"),
+        (lambda period, half_life: math.log(0.5) / half_life - 2j * math.pi / period, "clockwise"),
     ],
     n02.check_tokens_to_half: [
         (lambda A, delta: math.log(2) / abs(A), "half-life in time"),
         (lambda A, delta: -math.log(2) / A * delta, "divide by delta"),
+        (lambda A, delta: math.log(2) / A / delta, "a minus is missing"),
     ],
     n02.check_from_average: [
         (lambda a_bar: (a_bar - 1.0, 1.0 - a_bar), "inverts Euler's rule"),
         (lambda a_bar: (math.log(a_bar), 1.0 - a_bar), "for one step already taken"),
+        (lambda a_bar: (math.log(a_bar), 1), "B = 1"),
     ],
     n02.check_safe_gain: [
         (lambda z: (z.exp() - 1) / z, "0 / 0 at z = 0"),
         (lambda z: torch.where(z == 0, 1.0, (z.exp() - 1) / z), "NaN times 0 is NaN"),
+        (lambda z: torch.nan_to_num(z.expm1() / z, nan=1.0), "or nan_to_num"),
+        (lambda z: guard_at_zero(z), "its gradient subtracts"),
         (
             lambda z: torch.from_numpy(n02.solve_safe_gain(z).detach().numpy()),
             "no gradient",
@@ -106,6 +121,17 @@ def filter_with(x, a_bar, b_bar):
     """A bucket as one matrix."""
     t = torch.arange(len(x), dtype=x.dtype)
     return torch.tril(b_bar * a_bar ** (t[:, None] - t).clamp(min=0)) @ x
+
+
+def guard_at_zero(z):
+    """A quotient that is guarded at 0 itself and nowhere else."""
+    guarded = torch.where(z == 0, 1.0, z)
+    return torch.where(z == 0, 1 + z / 2, torch.expm1(z) / guarded)
+
+
+def sum_twenty_terms(z):
+    """A power series that is used wherever z lies."""
+    return sum(z**k / math.factorial(k + 1) for k in range(20))
 
 
 def multiply_on(start, factor, length):
@@ -172,6 +198,31 @@ def test_a_reader_s_slip_earns_its_sentence(check, slip, words):
     said = str(caught.value).splitlines()
     assert [line.split()[0] for line in said[1:]] == ["got", "expected", "likely"]
     assert words in said[3]
+
+
+@pytest.mark.parametrize(
+    ("check", "answer"),
+    [
+        (n00.check_share_left, lambda keep, steps: keep**steps if steps else 0.0),
+        (n00.check_share_left, lambda keep, steps: float(steps**keep)),
+        (n02.check_safe_gain, sum_twenty_terms),
+        (n04.check_step_that_keeps, lambda A, share: math.log(share)),
+    ],
+    ids=["no step", "power upside down", "series", "no rate"],
+)
+def test_a_wrong_answer_of_its_own_is_caught_and_told_no_false_cause(check, answer):
+    with pytest.raises(CheckFailed, match="not one of the usual slips"):
+        check(answer)
+
+
+def test_mistakes_differ_in_the_first_case(exercise):
+    """Else one answer has two causes, and the reader is told the wrong one."""
+    case = next(iter(exercise.cases.values()))
+    results = [exercise.observe(m.function)(**copy_case(case)) for m in exercise.mistakes]
+    right = exercise.observe(exercise.solve)(**copy_case(case))
+    wrong = [r for r in results if find_difference(r, right, exercise.tolerance)]
+    for i, result in enumerate(wrong):
+        assert all(find_difference(result, other, 1e-9) for other in wrong[:i])
 
 
 def test_every_known_mistake_is_caught_by_its_own_cause(exercise):

@@ -94,7 +94,8 @@ def test_every_check_needs_a_function(check, given):
 
 
 def test_the_first_case_that_differs_is_told_with_both_values_and_the_cause():
-    assert fail_check(lambda x: x / 2 if len(x) == 2 else 2 * x) == (
+    twice_beyond_two = Mistake(lambda x: x / 2 if len(x) == 2 else 2 * x, "this doubles.")
+    assert fail_check(twice_beyond_two.function, HALVE._replace(mistakes=(twice_beyond_two,))) == (
         "check_halve: three numbers: its values differ\n"
         "  got      [2, 4, 6]\n"
         "  expected [0.5, 1, 1.5]\n"
@@ -225,7 +226,8 @@ def test_a_difference_is_told_in_words(got, expected, difference):
         (torch.ones(2).requires_grad_(), "[1, 1]"),
         ("two\n   lines", r"'two\n lines'"),
         ("x" * 999, f"'{'x' * 75} ..."),
-        (math.pi * DOUBLE[0], "[3.142]"),
+        (math.pi * DOUBLE[0], "3.142"),
+        (DOUBLE[0] * 1j, "0+1j"),
     ],
 )
 def test_a_value_is_written_on_one_short_line(value, written):

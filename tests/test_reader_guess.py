@@ -98,7 +98,7 @@ def test_a_live_form_waits_for_a_choice_and_tells_after_the_press(forms):
     assert commit.disabled
     choice.index = 0
     commit.click()
-    assert told.value.startswith("You said A. B, only y. y is 3 &gt; 2.")
+    assert told.value.startswith("You said A. The answer is B: only y. y is 3 &gt; 2.")
     assert (choice.disabled, commit.disabled) == (True, True)
 
 

@@ -1,5 +1,7 @@
 """The word of a verdict is earned by its rows: rows on the other side flip it."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -90,6 +92,20 @@ def test_a_verdict_shows_its_word_its_seeds_its_spread_and_its_margin(shown):
 def test_the_colour_of_a_verdict_follows_its_word(shown, gains, kind):
     verdict(CLAIM, make_rows(*gains))
     assert f"alert-{kind}" in shown[0]["data"]["text/html"]
+
+
+def weigh_light(colour):
+    """The relative luminance of a colour such as #ffe0b2, as WCAG 2 defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("gain", [0.3, -0.3, 0.0])
+def test_a_verdict_can_be_read_in_every_theme(shown, gain):
+    verdict(CLAIM, make_rows(*[gain] * 5))
+    ink, ground = re.findall("#[0-9a-f]{6}", shown[0]["data"]["text/html"])
+    assert (weigh_light(ground) + 0.05) / (weigh_light(ink) + 0.05) > 7
 
 
 def test_a_verdict_without_rows_or_unit_says_no_more_than_it_knows(shown):

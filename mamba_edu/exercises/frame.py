@@ -1,5 +1,6 @@
 """One way to check an exercise: not attempted, wrong and why, or passed."""
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -7,6 +8,10 @@ import numpy as np
 import torch
 
 from mamba_edu.reader import record
+
+DIFFERS = "its values differ"
+NOT_YET = "not attempted yet. Write {} above, then run both cells."
+UNKNOWN = "not one of the usual slips; print both values for this case and compare."
 
 
 class CheckFailed(AssertionError):
@@ -29,8 +34,9 @@ class Exercise(NamedTuple):
     Fields:
         notebook: "n01" and so on.
         solve: the solution, named `solve_<exercise>`.
-        cases: words -> keyword arguments; the easiest first.
-        mistakes: plausible wrong answers; a student's answer that equals one earns its sentence.
+        cases: words -> keyword arguments; the first sets the mistakes apart from each other.
+        mistakes: plausible wrong answers; an answer that equals one in every case tried earns its
+            sentence.
         tolerance: the largest relative or absolute difference that still passes.
         observe: turns a function into what is compared, such as its value with its gradient.
     """
@@ -80,13 +86,13 @@ def find_difference(got: Any, expected: Any, tolerance: float) -> str:
     if torch.isclose(theirs, ours, rtol=tolerance, atol=tolerance, equal_nan=True).all():
         return ""
     is_single = getattr(got, "dtype", None) in (torch.float32, torch.complex64)
-    return "its values differ" + (f"; they are {got.dtype}" if is_single else "")
+    return DIFFERS + (f"; they are {got.dtype}" if is_single else "")
 
 
 def write_value(value: Any, digits: int = 4) -> str:
     """Write a result on one line, floats to some digits, no more than the first eight items."""
     if isinstance(value, torch.Tensor):
-        value = value.detach().flatten()[:9].tolist()
+        value = value.detach().flatten()[:9].tolist() if value.dim() else value.item()
     if isinstance(value, list | tuple):
         items = [write_value(item, digits) for item in value[:8]]
         ends = "[]" if isinstance(value, list) else "()"
@@ -102,13 +108,27 @@ def copy_case(case: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v.clone() if isinstance(v, torch.Tensor) else v for k, v in case.items()}
 
 
-def guess_cause(exercise: Exercise, got: Any, case: Mapping[str, Any]) -> str:
-    """Find the known mistake that gives this very answer."""
-    for mistake in exercise.mistakes:
-        slip = exercise.observe(mistake.function)(**copy_case(case))
-        if not find_difference(got, slip, exercise.tolerance):
-            return mistake.cause
-    return "not one of the usual slips; print both values for this case and compare."
+def is_same(exercise: Exercise, function: Callable, answers: Sequence[tuple[Mapping, Any]]) -> bool:
+    """Tell whether a function gives these very answers, (case, result), in every case."""
+    return not any(
+        find_difference(got, exercise.observe(function)(**copy_case(case)), exercise.tolerance)
+        for case, got in answers
+    )
+
+
+def guess_cause(exercise: Exercise, answers: Sequence[tuple[Mapping, Any]]) -> str:
+    """Find the known mistake that gives all these answers, right ones included; else empty."""
+    causes = (m.cause for m in exercise.mistakes if is_same(exercise, m.function, answers))
+    return next(causes, "")
+
+
+def is_stub(student: Callable, error: NotImplementedError) -> bool:
+    """Tell a stub, which raises the bare error itself, from an error of what it calls."""
+    last = error.__traceback__
+    while last.tb_next is not None:
+        last = last.tb_next
+    code = getattr(inspect.unwrap(student), "__code__", None)
+    return not error.args and last.tb_frame.f_code is code
 
 
 def run_check(exercise: Exercise, student: Callable) -> None:
@@ -123,32 +143,33 @@ def run_check(exercise: Exercise, student: Callable) -> None:
     label = f"check_{exercise.name}"
     if not callable(student):
         raise TypeError(f"{label} needs your function, {exercise.name}; got {student!r}")
+    answers = []
     for words, case in exercise.cases.items():
         try:
-            got = exercise.observe(student)(**copy_case(case))
-        except NotImplementedError:
-            print(f"{label}: not attempted yet. Write {exercise.name} above, then run both cells.")
-            return
+            answers.append((case, exercise.observe(student)(**copy_case(case))))
         except Exception as error:
+            if isinstance(error, NotImplementedError) and is_stub(student, error):
+                print(f"{label}: {NOT_YET.format(exercise.name)}")
+                return
             raise CheckFailed(
                 f"{label}: {words}: your function stopped with {type(error).__name__}: {error}"
             ) from None
-        compare(exercise, label, words, case, got)
+        compare(exercise, f"{label}: {words}", answers)
     record("checks", f"{exercise.notebook}.{exercise.name}", "passed")
     print(f"{label}: passed ({len(exercise.cases)} cases)")
 
 
-def compare(exercise: Exercise, label: str, words: str, case: Mapping, got: Any) -> None:
-    """Raise `CheckFailed` with all that helps, if one answer differs from the solution's."""
+def compare(exercise: Exercise, label: str, answers: Sequence[tuple[Mapping, Any]]) -> None:
+    """Raise `CheckFailed` with all that helps, if the last answer differs from the solution's."""
+    case, got = answers[-1]
     expected = exercise.observe(exercise.solve)(**copy_case(case))
     difference = find_difference(got, expected, exercise.tolerance)
     if not difference:
         return
     written = [(write_value(got, n), write_value(expected, n)) for n in (4, 8, 17)]
     shown = next((pair for pair in written if pair[0] != pair[1]), written[0])
-    raise CheckFailed(
-        f"{label}: {words}: {difference}\n"
-        f"  got      {shown[0]}\n"
-        f"  expected {shown[1]}\n"
-        f"  likely cause: {guess_cause(exercise, got, case)}"
-    )
+    lines = [f"{label}: {difference}", f"  got      {shown[0]}", f"  expected {shown[1]}"]
+    cause = guess_cause(exercise, answers)
+    if cause or difference.startswith(DIFFERS):  # a wrong type or shape explains itself
+        lines.append(f"  likely cause: {cause or UNKNOWN}")
+    raise CheckFailed("\n".join(lines))

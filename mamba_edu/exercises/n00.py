@@ -111,8 +111,8 @@ SHARE_LEFT = Exercise(
     notebook="n00",
     solve=solve_share_left,
     cases={
-        "keep = 0.5, one step": {"keep": 0.5, "steps": 1},
         "keep = 0.9, ten steps": {"keep": 0.9, "steps": 10},
+        "keep = 0.5, one step": {"keep": 0.5, "steps": 1},
         "no step at all": {"keep": 0.3, "steps": 0},
     },
     mistakes=(

@@ -151,7 +151,9 @@ def solve_smooth(x: Tensor, half_life: float) -> Tensor:
     return torch.stack(states)
 
 
-def smooth_with(x: Tensor, a_bar: float, b_bar: float | None = None, late=False, start=0.0):
+def smooth_with(
+    x: Tensor, a_bar: float, b_bar: float | None = None, late: bool = False, start: float = 0.0
+) -> Tensor:
     """Run a bucket with any weights; `late` reads the state before the token instead of after."""
     h, states = torch.as_tensor(start).to(x), []
     b_bar = 1 - a_bar if b_bar is None else b_bar

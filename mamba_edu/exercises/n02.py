@@ -97,6 +97,10 @@ TOKENS_TO_HALF = Exercise(
             lambda A, delta: 1 / (-A * delta),
             "this is the time constant, to 1/e; one half comes sooner.",
         ),
+        Mistake(
+            lambda A, delta: math.log(2) / (A * delta),
+            "a minus is missing: A is negative, the number of tokens is not.",
+        ),
     ),
 )
 
@@ -129,6 +133,10 @@ FROM_AVERAGE = Exercise(
         Mistake(
             lambda a_bar: (math.log(a_bar), math.log(a_bar)),
             "B has the wrong sign: the bucket would fill downwards.",
+        ),
+        Mistake(
+            lambda a_bar: (math.log(a_bar), 1.0),
+            "with B = 1 a constant input fills the bucket to -1 / A, not to its own level.",
         ),
     ),
 )
@@ -173,6 +181,8 @@ SAFE_GAIN = Exercise(
         "z = -7e-10 and 0 together (values, then gradients)": {
             "z": torch.tensor([-7e-10, 0.0]).double()
         },
+        "z = -3e-9 (value, then gradient)": {"z": torch.tensor([-3e-9]).double()},
+        "z = -16, where a power series is too short": {"z": torch.tensor([-16.0]).double()},
     },
     mistakes=(
         Mistake(
@@ -181,7 +191,8 @@ SAFE_GAIN = Exercise(
         ),
         Mistake(
             lambda z: torch.where(z == 0, torch.ones_like(z), torch.expm1(z) / z),
-            "the value is right, but where() differentiates both branches: NaN times 0 is NaN.",
+            "the value is right, but 0 / 0 was still computed and then replaced, by where() or "
+            "nan_to_num; the gradient passes through it all the same: NaN times 0 is NaN.",
         ),
         Mistake(
             lambda z: torch.where(
@@ -194,6 +205,11 @@ SAFE_GAIN = Exercise(
                 z == 0, 1 + z / 2, (torch.exp(z) - 1) / torch.where(z == 0, torch.ones_like(z), z)
             ),
             "right at 0 itself, but beside it exp(z) - 1 has lost its digits.",
+        ),
+        Mistake(
+            lambda z: torch.where(z == 0, 1 + z / 2, torch.expm1(z) / torch.where(z == 0, 1, z)),
+            "the value is right, but near 0 its gradient subtracts two huge numbers and loses its "
+            "digits; use the series for all small z, not only at 0.",
         ),
         Mistake(
             lambda z: solve_safe_gain(z).detach(),

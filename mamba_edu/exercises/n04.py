@@ -131,8 +131,8 @@ STEP_THAT_KEEPS = Exercise(
     notebook="n04",
     solve=solve_step_that_keeps,
     cases={
-        "A = -1, one half": {"A": -1.0, "share": 0.5},
         "A = -4, a tenth": {"A": -4.0, "share": 0.1},
+        "A = -1, one half": {"A": -1.0, "share": 0.5},
         "A = -2, all of it": {"A": -2.0, "share": 1.0},
     },
     mistakes=(

@@ -68,8 +68,8 @@ def write_choices(question: Question) -> list[str]:
     return [f"{LETTERS[i]}  {choice}" for i, choice in enumerate(question.choices)]
 
 
-def tell_answer(question: Question) -> str:
-    """Compute the answer and say it with its evidence."""
+def tell_answer(question: Question, link: str = ", ") -> str:
+    """Compute the answer and say it with its evidence; `link` joins the letter to its choice."""
     if question.answer is None:
         return LATER
     given = question.answer()
@@ -81,7 +81,7 @@ def tell_answer(question: Question) -> str:
             f"{question.key}: answer {index} is none of {len(question.choices)} choices"
         )
     surprised = f" If you were surprised: {question.surprised}" if question.surprised else ""
-    return f"{LETTERS[index]}, {question.choices[index]}. {evidence}{surprised}"
+    return f"{LETTERS[index]}{link}{question.choices[index]}. {evidence}{surprised}"
 
 
 def write_still(question: Question) -> dict[str, str]:
@@ -97,6 +97,12 @@ def write_still(question: Question) -> dict[str, str]:
     return {"text/html": asked + items + fold + "<br>", "text/plain": plain}
 
 
+def tell_guess(question: Question, index: int) -> str:
+    """Say what the reader guessed and then the answer, or that a later notebook has it."""
+    answer = tell_answer(question, ": ")
+    return f"You said {LETTERS[index]}. " + ("The answer is " if question.answer else "") + answer
+
+
 def build_controls(question: Question) -> list[ipywidgets.Widget]:
     """Build the live form: choices, a button, and the answer once the reader has committed."""
     asked = ipywidgets.HTML(f"<b>Predict.</b> {html.escape(question.asks)}")
@@ -110,7 +116,7 @@ def build_controls(question: Question) -> list[ipywidgets.Widget]:
         if told.value or choice.index is None:  # a click that came late, or without a choice
             return
         record("guesses", question.key, question.choices[choice.index])
-        told.value = f"You said {LETTERS[choice.index]}. " + html.escape(tell_answer(question))
+        told.value = html.escape(tell_guess(question, choice.index))
         choice.disabled = commit.disabled = True
 
     def allow(_) -> None:

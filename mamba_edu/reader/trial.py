@@ -11,6 +11,8 @@ from IPython.display import display
 from mamba_edu.figures.require import is_finite, require_text, require_text_or_empty
 
 ENOUGH_SEEDS = 5
+INK = "#212121"  # on each ground below; front ends' own colours are too pale in a dark theme
+GROUNDS = {"success": "#c8e6c9", "danger": "#ffcdd2", "warning": "#ffe0b2"}
 
 
 class Claim(NamedTuple):
@@ -120,8 +122,8 @@ def verdict(claim: Claim, rows: Iterable[Mapping[str, Any]]) -> None:
         rests = "no rows"
     judged = f"<b>Verdict: {found.word}</b> ({html.escape(rests)})"
     kind = {"holds": "success", "fails": "danger"}.get(found.word, "warning")
-    page = (
-        f'<div class="alert alert-block alert-{kind}">{html.escape(claim.says)}<br>{judged}</div>'
-    )
+    style = f"color: {INK}; background-color: {GROUNDS[kind]}"
+    box = f'<div class="alert alert-block alert-{kind}" style="{style}">'
+    page = f"{box}{html.escape(claim.says)}<br>{judged}</div>"
     plain = f"{claim.says}\nVerdict: {found.word} ({rests})"
     display({"text/html": page, "text/plain": plain}, raw=True)
