@@ -182,6 +182,7 @@ SAFE_GAIN = Exercise(
             "z": torch.tensor([-7e-10, 0.0]).double()
         },
         "z = -3e-9 (value, then gradient)": {"z": torch.tensor([-3e-9]).double()},
+        "z = -0.09, where five terms are too few": {"z": torch.tensor([-0.09]).double()},
         "z = -16, where a power series is too short": {"z": torch.tensor([-16.0]).double()},
     },
     mistakes=(
