@@ -12,7 +12,8 @@
             --solutions DIR             put the solutions in, run, and write into DIR instead
     python3 course.py --help            this page
 
-All of it stays in this folder: .venv holds what was installed, workbook your copies.
+In this folder, .venv holds what was installed and workbook your copies. In your home folder, pip
+and matplotlib keep their usual caches, and Jupyter its signatures and what a running one needs.
 """
 
 import os
@@ -36,8 +37,9 @@ def main(argv):
         print(__doc__.strip())
         return 0
     sys.path.insert(0, ROOT)
-    from mamba_edu.cli import set_up, set_up_words  # need no more than a new Python
+    from mamba_edu.cli import make_parser, set_up, set_up_words  # need no more than a new Python
 
+    make_parser().parse_args(argv or ["lab"])  # a slip is told now, not after minutes of set-up
     try:
         python = set_up.prepare_venv(ROOT, argv, TORCH_CPU)
         return hand_over([python, "-P", "-m", "mamba_edu.cli", *argv], set_up.clean_environment())

@@ -185,6 +185,17 @@ def check_counts(at_least: int, **counts: object) -> None:
             raise ValueError(f"{name} must be at least {at_least}; it is {count}")
 
 
+def check_flags(**flags: object) -> None:
+    """Refuse what is neither True nor False; the word "no" would count as True.
+
+    Raises:
+        TypeError: for anything but a bool.
+    """
+    for name, flag in flags.items():
+        if not isinstance(flag, bool):
+            raise TypeError(f"{name} must be True or False; it is {flag!r}")
+
+
 def check_interval(**intervals: object) -> None:
     """Refuse what is not a finite number above 0, such as a time between samples.
 

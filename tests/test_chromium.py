@@ -50,8 +50,9 @@ def test_nothing_is_installed_on_a_readers_machine(machine, monkeypatch, capsys)
     assert machine.calls == []
 
 
-def test_ci_as_root_installs_one(machine, monkeypatch):
-    monkeypatch.setenv("CI", "true")
+@pytest.mark.parametrize("ci", ["true", "True", "1"])
+def test_ci_as_root_installs_one(machine, monkeypatch, ci):
+    monkeypatch.setenv("CI", ci)
     assert chromium.find_or_install_chromium() == Path("/usr/bin/chromium")
     assert machine.calls == [list(step) for step in chromium.STEPS]
 

@@ -68,6 +68,21 @@ def test_help_needs_no_set_up_and_names_every_command(course, folder, capsys):
     assert not (folder / ".venv").exists()
 
 
+def test_help_does_not_promise_that_nothing_lies_elsewhere(course, capsys):
+    assert course.main(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert "All of it stays" not in text
+    assert re.search(r"home\s+folder", text)
+
+
+@pytest.mark.parametrize("argv", [["lab", "--prot", "1"], ["lab", "--port", "x"], ["reset"]])
+def test_a_mistyped_option_is_refused_before_any_set_up(course, folder, argv, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        course.main(argv)
+    assert "usage: course.py" in capsys.readouterr().err
+    assert not (folder / ".venv").exists()
+
+
 def test_an_unknown_command_is_refused_before_any_set_up(course, folder, capsys):
     assert course.main(["tset"]) == 2
     assert "no command 'tset'; there are: lab, test, build, reset" in capsys.readouterr().out
@@ -109,6 +124,11 @@ def test_what_pip_says_becomes_a_plain_sentence(course, folder, capsys, said):
     assert not find_stamp(folder).exists()
     (folder / "pip_says").unlink()
     assert f"-m venv {folder / '.venv'}" in prepare(folder)  # half-made, so not trusted
+
+
+def test_no_python_is_said_to_work_that_was_never_seen():
+    assert set(re.findall(r"3\.\d+", set_up_words.TRIED)) == {"3.11", "3.12"}
+    assert set_up_words.TRIED in set_up_words.NO_BUILD
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,15 @@ def test_huge_steps_leave_every_gradient_finite(rule, dtype, size):
     assert all(t.isfinite().all() for t in (A_bar, B_bar, *first, *second))
 
 
+def test_bilinear_walks_by_the_mean_of_both_ends_of_the_step_as_it_turns():
+    """The trapezoidal rule by its definition, h1 - h0 = delta (A (h0 + h1)/2 + B x)."""
+    (delta,) = make_tensors([0.1, 1.0, 9.0])
+    A, B = make_tensors([-0.5 + 2j, 3j, -1 - 4j], [1.0, 2 - 1j, 1j], dtype=torch.complex128)
+    A_bar, B_bar = discretize_bilinear(delta, A, B)
+    assert_close(A_bar - 1, delta * A * (1 + A_bar) / 2)
+    assert_close(B_bar, delta * (A * B_bar / 2 + B))
+
+
 def test_bilinear_gradient_is_right_for_long_steps():
     A = (-torch.logspace(-6, 5, 50)).requires_grad_()
     A_bar = discretize_bilinear(torch.ones(()), A, torch.ones(()))[0]

@@ -47,6 +47,12 @@ def test_conda_brings_what_the_course_needs_in_the_same_versions():
     assert brought == expected | {"pip": read_requirements(["pip"])["pip"]}
 
 
+def test_what_the_package_ships_is_there():
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    shipped = tools["setuptools"]["package-data"]["mamba_edu"]
+    assert [name for name in shipped if not list((ROOT / "mamba_edu").glob(name))] == []
+
+
 def test_conda_names_its_channels_its_python_and_this_course():
     environment, conda, pip = read_conda()
     assert environment["name"] == PROJECT["name"]

@@ -116,6 +116,7 @@ def test_the_phase_figure_draws_the_path_and_both_parts(reach):
     real, imaginary = time.lines
     np.testing.assert_array_equal(real.get_data(), [t, [1, -0.5, 0.75]])
     np.testing.assert_array_equal(imaginary.get_data(), [t, [2, 0.25, -1]])
+    assert plane.get_aspect() == 1  # a turn is a circle
     side = reach or 1.1 * 5**0.5
     for limits in (plane.get_xlim(), plane.get_ylim(), time.get_ylim()):
         np.testing.assert_allclose(limits, (-side, side))

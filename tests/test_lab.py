@@ -70,8 +70,17 @@ def test_lab_on_stage_is_in_large_print_and_elsewhere_is_not(course):
     open_lab(course, stage=True)
     stage = os.environ["JUPYTERLAB_SETTINGS_DIR"]
     assert os.environ["MAMBA_EDU_STAGE"] == "1"
-    assert "21px" in (Path(stage) / lab.LARGE_PRINT_FILE).read_text()
+    sizes = json.loads((Path(stage) / lab.LARGE_PRINT_FILE).read_text())["overrides"]
+    assert all(20 <= int(size.removesuffix("px")) <= 22 for size in sizes.values())
     assert not (Path(plain) / lab.LARGE_PRINT_FILE).exists()
+
+
+def test_large_print_names_every_size_that_jupyterlab_has():
+    """Code, prose, and what is neither: widgets and tables take the size of the interface."""
+    schemas = Path(sys.prefix) / "share" / "jupyter" / "lab" / "schemas"
+    schema = schemas / lab.LARGE_PRINT_FILE.replace(":", "/").replace("jupyterlab-settings", "json")
+    known = json.loads(schema.read_text())["definitions"]["cssOverrides"]["properties"]
+    assert lab.LARGE_PRINT["overrides"].keys() == {name for name in known if "font-size" in name}
 
 
 def test_lab_is_quiet_and_leaves_the_defaults_of_others_alone(course):
@@ -97,7 +106,7 @@ def test_lab_names_a_notebook_that_changed(course, capsys):
     write_notebook(make_notebook(make_code("2")), course / "notebooks" / "00_start.ipynb")
     open_lab(course)
     out = capsys.readouterr().out
-    assert "00 has changed since your copy was made: `course.py reset 00` fetches" in out
+    assert "00 has changed since your copy was made: `python3 course.py reset 00` fetches" in out
 
 
 def test_lab_takes_the_next_port_when_one_is_in_use_and_says_so(capsys):

@@ -100,6 +100,14 @@ def test_a_given_state_answers_without_input():
         assert_close(y[:, t], right.expand(BATCH, D_INNER))
 
 
+def test_a_carried_state_hands_the_gradient_back():
+    system = make_system()
+    state = torch.zeros(BATCH, D_INNER, D_STATE, dtype=torch.float64, requires_grad=True)
+    run_recurrence(**system, state=state).sum().backward()
+    right = sum(system["C"] * system["A_bar"] ** (t + 1) for t in range(LENGTH))
+    assert_close(state.grad, right.expand_as(state))
+
+
 @pytest.mark.parametrize(("batch", "length"), [(0, LENGTH), (BATCH, 0), (0, 0)])
 def test_an_empty_signal_returns_an_empty_answer_and_the_state(batch, length):
     """S5, mamba.py#26."""

@@ -93,6 +93,35 @@ def test_filter_takes_an_input_that_never_changes():
     assert_close(fit.bias + fit.weights[1].sum(), torch.tensor(1.0, dtype=torch.float64))
 
 
+def test_filter_is_not_solved_by_what_the_memory_held(monkeypatch):
+    """torch's call of LAPACK's gelsy, its default, leaves the order of the pivots unset."""
+    drivers, solve = [], torch.linalg.lstsq
+
+    def watch(*tensors, driver=None):
+        drivers.append(driver)
+        return solve(*tensors, driver=driver)
+
+    monkeypatch.setattr(torch.linalg, "lstsq", watch)
+    fit_linear_filter(randn(2, 40, 1), randn(2, 40), 2)
+    assert drivers == ["gelsd"]
+
+
+@pytest.mark.parametrize("target_size", [1e-300, 1e-200, 1.0, 1e200, 1e307])
+@pytest.mark.parametrize("x_size", [1e-4, 1.0, 1e4])
+def test_filter_is_the_same_in_any_unit(target_size, x_size):
+    """Squares of such targets overflow, or are 0."""
+    x, target = randn(2, 40, 2), 3 + randn(2, 40, seed=1)
+    plain = fit_linear_filter(x, target, 3)
+    if x_size < 1 and target_size > 1e300:
+        with pytest.raises(ValueError, match="target must be in a unit nearer to that of x"):
+            fit_linear_filter(x_size * x, target_size * target, 3)
+        return
+    fit = fit_linear_filter(x_size * x, target_size * target, 3)
+    assert_close(fit.error_share, plain.error_share)
+    assert_close(fit.weights * (x_size / target_size), plain.weights, rtol=1e-6, atol=1e-9)
+    assert_close(fit.bias / target_size, plain.bias)
+
+
 def test_filter_keeps_the_precision_of_its_input():
     fit = fit_linear_filter(randn(2, 40, 1).float(), randn(2, 40).float(), 2)
     assert {part.dtype for part in fit} == {torch.float32}
@@ -176,6 +205,7 @@ def test_decay_in_noise_equals_another_least_squares_fit():
         ([4.0, 2, 1, 1], 0, ValueError, "delta must be a finite number above 0; it is 0"),
         ([4.0, 2, 1, 1], -0.5, ValueError, "delta must be a finite number above 0; it is -0.5"),
         ([4.0, 2, 1, 1], nan, ValueError, "delta must be a finite number above 0; it is nan"),
+        ([4.0, 3, 2.3, 1.9], 1e308, ValueError, "delta must be in a unit .*; it is 1e.308, .*inf"),
         ([4.0, 2, 1, 1], "1", TypeError, "delta must be a number; its type is str"),
         ([4.0, 2, 1, 1], True, TypeError, "delta must be a number; its type is bool"),
     ],

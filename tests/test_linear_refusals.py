@@ -17,7 +17,7 @@ SYSTEM = dict.fromkeys(("A_bar", "B_bar", "C"), THREE_BY_FOUR)
 X, STATE, SKIP = torch.ones(2, 7, 3), torch.ones(2, 3, 4), torch.ones(3)
 ARGUMENTS = {
     trace_states: {"x": X, "A_bar": THREE_BY_FOUR, "B_bar": THREE_BY_FOUR, "state": STATE},
-    run_recurrence: {"x": X, **SYSTEM, "skip": SKIP, "state": STATE},
+    run_recurrence: {"x": X, **SYSTEM, "skip": SKIP, "state": STATE, "return_state": True},
     impulse_response: {**SYSTEM, "length": 5},
     run_convolution: {"x": X, "kernel": torch.ones(3, 7)},
     build_matrix: {"kernel": torch.ones(3, 7)},
@@ -47,6 +47,8 @@ SPOILED = [
     ("state", torch.ones(1, 3, 4), ValueError, "state must have batch = 2 as x has"),
     ("state", torch.ones(3, 4), ValueError, "state must have the axes .batch, d_inner, d_state"),
     ("state", STATE.long(), TypeError, "state must be torch.float32.*; it is torch.int64"),
+    ("return_state", "no", TypeError, "return_state must be True or False; it is 'no'"),
+    ("return_state", 1, TypeError, "return_state must be True or False; it is 1"),
     ("length", -1, ValueError, "length must be at least 0; it is -1"),
     ("length", 2.0, TypeError, "length must be an int; it is 2.0"),
     ("kernel", torch.ones(7), ValueError, r"kernel must have the axes \(d_inner, .*\(7,\)"),

@@ -78,7 +78,9 @@ def test_slow_notebooks_are_named(tmp_path):
     assert parts.count_report(path) == Counts(3, note="over 60 s: notebooks/01_slow 62 s")
 
 
-@pytest.mark.parametrize(("ci", "counts"), [("true", (0, 1, 0)), ("", (0, 0, 1))])
+@pytest.mark.parametrize(
+    ("ci", "counts"), [("true", (0, 1, 0)), ("1", (0, 1, 0)), ("0", (0, 0, 1))]
+)
 @pytest.mark.parametrize("found", [None, Path("a-browser")])
 def test_a_browser_test_left_out_is_a_failure_in_ci(course, monkeypatch, ci, counts, found):
     monkeypatch.setattr(parts, "find_or_install_chromium", lambda: found)

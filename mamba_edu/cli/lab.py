@@ -23,7 +23,9 @@ STILLS = {"text/html", "image/png", "text/plain"}  # what can stand in for a liv
 QUIET = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
 }
-LARGE_PRINT = {"overrides": {"code-font-size": "21px", "content-font-size1": "22px"}}
+# Widgets and tables take the size of the interface. Made for a screen 1920 pixels wide.
+SIZES = {"code-font-size": "21px", "content-font-size1": "22px", "ui-font-size1": "20px"}
+LARGE_PRINT = {"overrides": SIZES}
 LARGE_PRINT_FILE = "@jupyterlab/apputils-extension/themes.jupyterlab-settings"
 
 
@@ -54,7 +56,7 @@ def announce_changes(numbers: list[str]) -> None:
     for number in numbers:
         print(
             f"{number} has changed since your copy was made: "
-            f"`course.py reset {number}` fetches the new one and keeps yours."
+            f"`python3 course.py reset {number}` fetches the new one and keeps yours."
         )
 
 

@@ -1,6 +1,5 @@
 """The parts of the test command: each runs one tool and counts what it found."""
 
-import os
 import re
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from mamba_edu.cli.build import MOST_SECONDS
-from mamba_edu.cli.chromium import find_or_install_chromium
+from mamba_edu.cli.chromium import find_or_install_chromium, is_ci
 from mamba_edu.cli.notebook import CELL_SECONDS, course_environment, find_notebooks
 from mamba_edu.cli.solutions import solve_notebook
 
@@ -25,11 +24,6 @@ class Counts(NamedTuple):
     failed: int = 0
     skipped: int = 0
     note: str = ""
-
-
-def is_ci() -> bool:
-    """Tell whether this is the machine that judges, where nothing may be left out."""
-    return os.environ.get("CI", "").lower() in ("1", "true")
 
 
 def run_tool(root: Path, *arguments: str, **settings: str) -> int:

@@ -63,7 +63,7 @@ def fit_linear_filter(
         TypeError: for anything but float32 or float64 tensors of one precision, or if n_taps is
             not an int.
         ValueError: if shapes disagree, a value is not finite, there are no more tokens than
-            unknowns, or the target is constant.
+            unknowns, the target is constant, or weights are too large for the precision of x.
 
     Source: ordinary least squares; the finite Wiener filter of the sampled signals.
     """
@@ -74,13 +74,21 @@ def fit_linear_filter(
     check_counts(1, n_taps=n_taps)
     inputs, wanted = _pair_windows(x.double(), target.double(), n_taps)
 
+    scale = wanted.abs().max()  # so that squares of a huge or tiny target stay in range
+    wanted = wanted / scale
     mean_input, mean_wanted = inputs.mean(0), wanted.mean()
     inputs, wanted = inputs - mean_input, wanted - mean_wanted
-    solution = torch.linalg.lstsq(inputs, wanted[:, None]).solution[:, 0]
+    solution = _solve(inputs, wanted)
     error = (wanted - inputs @ solution).square().sum() / wanted.square().sum()
     bias = mean_wanted - mean_input @ solution
-    weights = solution.reshape(x.shape[2], n_taps)
-    return LinearFilter(weights.to(x.dtype), bias.to(x.dtype), error.to(x.dtype))
+    weights = (scale * solution).to(x.dtype)
+    if not weights.isfinite().all():
+        raise ValueError(
+            f"target must be in a unit nearer to that of x: it reaches {scale:.3g}, x "
+            f"{x.abs().max():.3g}, and their quotient is too large for {x.dtype}"
+        )
+    weights = weights.reshape(x.shape[2], n_taps)
+    return LinearFilter(weights, (scale * bias).to(x.dtype), error.to(x.dtype))
 
 
 def fit_decay(signal: Float[Tensor, "length"], delta: float) -> Decay:
@@ -102,8 +110,8 @@ def fit_decay(signal: Float[Tensor, "length"], delta: float) -> Decay:
     Raises:
         TypeError: for anything but a float32 or float64 tensor and a number.
         ValueError: if there are fewer than 4 samples, one is not finite, delta is not above 0, the
-            signal is constant, or it decays too fast to be seen or does not bend towards a rest at
-            all, like a straight line or a growing exponential.
+            signal is constant, tau overflows, or it decays too fast to be seen or does not bend
+            towards a rest at all, like a straight line or a growing exponential.
 
     Source: Golub & Pereyra 1973, SIAM Journal on Numerical Analysis 10(2), who eliminate the linear
     unknowns in the same way ("variable projection"); they search by gradients.
@@ -117,7 +125,13 @@ def fit_decay(signal: Float[Tensor, "length"], delta: float) -> Decay:
     scale = v.abs().max()  # so that squares of a growing signal do not overflow
     steps = _search_steps(v / scale)
     _, start, rest = _project(steps, v / scale)
-    return Decay(delta * steps.item(), (scale * start).item(), (scale * rest).item())
+    tau = delta * steps.item()
+    if not math.isfinite(tau):
+        raise ValueError(
+            f"delta must be in a unit that leaves tau finite; it is {delta:.3g}, and tau, "
+            f"{steps.item():.3g} times as long, would be {tau}"
+        )
+    return Decay(tau, (scale * start).item(), (scale * rest).item())
 
 
 def _pair_windows(x: Tensor, target: Tensor, n_taps: int) -> tuple[Tensor, Tensor]:
@@ -135,6 +149,16 @@ def _pair_windows(x: Tensor, target: Tensor, n_taps: int) -> tuple[Tensor, Tenso
         raise ValueError(f"target must vary; it is {wanted[0]:.3g} at every token that is counted")
     windows = x.unfold(1, n_taps, 1)  # (batch, token, d_in, n_taps), oldest input first
     return windows.flip(-1).reshape(n_rows, d_in * n_taps), wanted
+
+
+def _solve(inputs: Tensor, wanted: Tensor) -> Tensor:
+    """Solve least squares.
+
+    Not by the default driver on a CPU: its pivots start from whatever the memory holds, so that
+    now and then an input that never changes is taken first and the fit ends at zero weights.
+    """
+    driver = "gelsd" if inputs.device.type == "cpu" else None
+    return torch.linalg.lstsq(inputs, wanted[:, None], driver=driver).solution[:, 0]
 
 
 def _check_varied(v: Tensor) -> None:

@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Float, Inexact
 from torch import Tensor
 
+from mamba_edu._checks import check_flags
 from mamba_edu.linear._system import check_system
 
 
@@ -71,13 +72,14 @@ def run_recurrence(
 
     Raises:
         TypeError: for anything but float32 or float64 tensors (A_bar, B_bar, C and state also
-            complex).
+            complex), or a return_state that is not True or False.
         ValueError: if shapes disagree or A_bar is not finite.
 
     Source: Gu, Goel & Re 2022 (arXiv:2111.00396), Section 2.3, for a diagonal A. They leave out
     the skip term.
     """
     check_system(x=x, A_bar=A_bar, B_bar=B_bar, C=C, skip=skip, state=state)
+    check_flags(return_state=return_state)
     states = _list_states(x, A_bar, B_bar, state)
     h = torch.stack(states, dim=1)[:, 1:]
     y = (C * h).sum(-1).real

@@ -4,6 +4,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import silu
 
+from mamba_edu._checks import check_flags
 from mamba_edu.scan._arguments import prepare_scan, silence
 from mamba_edu.scan.chunked import scan_chunked
 from mamba_edu.scan.loop import scan_loop
@@ -60,7 +61,7 @@ def selective_scan(
 
     Raises:
         TypeError: for integer or complex tensors, double precision mixed with another, or a mask
-            that is not of type bool.
+            or return_state that is not of type bool.
         ValueError: if a step runs backwards or a rate is positive, so that the state would grow;
             if a rate is not finite, shapes disagree or the method is unknown.
 
@@ -68,6 +69,7 @@ def selective_scan(
     their code, not by the zero-order hold of Equation 4. They take no mask and no state.
     """
     v = prepare_scan(mask, x=x, delta=delta, A=A, B=B, C=C, skip=skip, gate=gate, state=state)
+    check_flags(return_state=return_state)
     name, why = _choose(method, x.shape[1])
     y, last = METHODS[name](*(v[k] for k in ("x", "delta", "A", "B", "C", "state")))
     _last["words"] = f"{name} ran: {why}"
