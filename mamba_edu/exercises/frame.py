@@ -145,18 +145,27 @@ def run_check(exercise: Exercise, student: Callable) -> None:
         raise TypeError(f"{label} needs your function, {exercise.name}; got {student!r}")
     answers = []
     for words, case in exercise.cases.items():
-        try:
-            answers.append((case, exercise.observe(student)(**copy_case(case))))
-        except Exception as error:
-            if isinstance(error, NotImplementedError) and is_stub(student, error):
-                print(f"{label}: {NOT_YET.format(exercise.name)}")
-                return
-            raise CheckFailed(
-                f"{label}: {words}: your function stopped with {type(error).__name__}: {error}"
-            ) from None
+        got, error = run_case(exercise, student, case)
+        if isinstance(error, NotImplementedError) and is_stub(student, error):
+            print(f"{label}: {NOT_YET.format(exercise.name)}")
+            return
+        if error is not None:
+            said = f"{type(error).__name__}: {error}"
+            raise CheckFailed(f"{label}: {words}: your function stopped with {said}")
+        answers.append((case, got))
         compare(exercise, f"{label}: {words}", answers)
     record("checks", f"{exercise.notebook}.{exercise.name}", "passed")
     print(f"{label}: passed ({len(exercise.cases)} cases)")
+
+
+def run_case(
+    exercise: Exercise, student: Callable, case: Mapping[str, Any]
+) -> tuple[Any, Exception | None]:
+    """Run a student's function on a copy of one case; return its answer, or how it stopped."""
+    try:
+        return exercise.observe(student)(**copy_case(case)), None
+    except Exception as error:
+        return None, error
 
 
 def compare(exercise: Exercise, label: str, answers: Sequence[tuple[Mapping, Any]]) -> None:

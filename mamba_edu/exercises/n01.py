@@ -72,7 +72,7 @@ def fit_every_second(taus: tuple[float, ...]) -> tuple[float, float]:
     t = torch.arange(len(voltage), dtype=torch.float64) / 2
     columns = torch.exp(-t[:, None] / torch.tensor(taus, dtype=torch.float64))
     columns = torch.cat([columns, torch.ones_like(t[:, None])], dim=1)
-    weights = torch.linalg.lstsq(columns[::2], voltage[::2, None]).solution
+    weights = torch.linalg.lstsq(columns[::2], voltage[::2, None], driver="gelsd").solution
     squares = ((columns @ weights)[:, 0] - voltage).pow(2)
     return squares[::2].mean().sqrt().item(), squares[1:200:2].mean().sqrt().item()
 

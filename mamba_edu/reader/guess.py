@@ -109,7 +109,9 @@ def build_controls(question: Question) -> list[ipywidgets.Widget]:
     choice = ipywidgets.RadioButtons(
         options=write_choices(question), index=None, layout={"width": "auto"}
     )
-    commit = ipywidgets.Button(description="This is my guess", disabled=True)
+    commit = ipywidgets.Button(
+        description="This is my guess", disabled=True, layout={"width": "auto"}
+    )
     told = ipywidgets.HTML()
 
     def reveal(_) -> None:
