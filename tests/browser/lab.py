@@ -1,5 +1,6 @@
 """Drive a real JupyterLab, opened as a reader opens it, in a real browser."""
 
+import json
 import os
 import queue
 import re
@@ -126,14 +127,23 @@ def run_all(page: Page) -> None:
 
 
 def save(page: Page, path: Path) -> None:
-    """Save the notebook and wait until the file has changed."""
+    """Save the notebook and wait until the file has changed and stands there whole."""
     before = path.stat().st_mtime_ns
     choose_in_menu(page, "File", "Save Notebook")
     end = time.monotonic() + 30
-    while path.stat().st_mtime_ns == before:
+    while path.stat().st_mtime_ns == before or not is_whole(path):
         if time.monotonic() > end:
             raise TimeoutError(f"{path.name} was not saved within 30 s")
         page.wait_for_timeout(200)
+
+
+def is_whole(path: Path) -> bool:
+    """Tell a notebook from one that is still being written: JupyterLab empties the file first."""
+    try:
+        json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    return True
 
 
 def scroll_to(page: Page, selector: str) -> Locator:
