@@ -97,7 +97,7 @@ FIXED_LIMIT = Question(
 
 
 def solve_pulse_answer(a_bar: float, b_bar: float, c: float, length: int) -> Tensor:
-    """Answer of one state to a pulse at step 0, (length,)."""
+    """Compute the answer of one state to a pulse at step 0, (length,)."""
     return c * b_bar * a_bar ** torch.arange(length, dtype=torch.float64)
 
 
@@ -135,7 +135,7 @@ def check_pulse_answer(student) -> None:
 
 
 def solve_to_matrix(kernel: Tensor) -> Tensor:
-    """Matrix (length, length) of the causal convolution with a kernel (length,)."""
+    """Build the matrix (length, length) of the causal convolution with a kernel (length,)."""
     t = torch.arange(len(kernel))
     distance = t[:, None] - t
     return torch.where(distance >= 0, kernel[distance.clamp(min=0)], 0)
@@ -173,7 +173,7 @@ def check_to_matrix(student) -> None:
 
 
 def solve_raw_missed(p: float) -> float:
-    """Share of the variance that the best fixed filter on raw values misses."""
+    """Compute the share of the variance that the best fixed filter on raw values misses."""
     return 1 - p / (2 - p)
 
 
