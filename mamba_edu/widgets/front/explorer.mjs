@@ -15,7 +15,7 @@ const NARROW = 46; // under so many letters' sizes the panel stands below
 /** Read what Python sent into the one scene that all views show. */
 function readScene(model) {
   const options = model.get("options");
-  const arrays = unpackArrays(model.get("data"), model.get("layout"));
+  const arrays = unpackArrays(model.get("data"), model.get("arrays"));
   const data = makeTrajectory(arrays, options.scales);
   const { t, scale, channel, followed } = options.start;
   return { data, options, scale, channel, followed, hovered: null, pointed: null, place: t };

@@ -86,7 +86,7 @@ export function buildControls(page, scene, player, act) {
   const { data, options } = scene;
   const play = makeButton("▶ Play", "Play or pause (space)", () => act.toggle());
   const move = makeRange("t", { max: data.length - 1, value: scene.place, read: (t) => `${options.first + t}` }, act.moveTo);
-  const scale = makeRange("step size ×", { max: data.nScales - 1, value: scene.scale, read: (k) => options.scale_labels[k] }, act.setScale);
+  const scale = makeRange("step size", { max: data.nScales - 1, value: scene.scale, read: (k) => options.scale_labels[k] }, act.setScale);
   const speed = makeChoice("speed", SPEEDS.map((s) => `${s} tokens/s`), SPEEDS.indexOf(player.speed), (k) => (player.speed = SPEEDS[k]));
   const channel = makeChoice("channel", options.channels.map(String), scene.channel, act.setChannel);
   const full = makeButton("Full screen", "Fill the screen, or go back (F)", () => toggleFullScreen(page.root));
