@@ -103,6 +103,21 @@ def check_rates(A: Tensor) -> None:
         )
 
 
+def check_clock(delta: Tensor, A: Tensor) -> None:
+    """Refuse a state that would grow. NaN is refused in A alone: elsewhere it stays visible.
+
+    Raises:
+        ValueError: if a step runs backwards, or a rate is positive or not finite.
+    """
+    check_rates(A)
+    if (delta < 0).any():
+        smallest = torch.where(delta < 0, delta, 0).min()
+        raise ValueError(
+            f"delta must be at least 0, a step cannot run backwards; the smallest is "
+            f"{smallest:.3g}{_say_index(delta == smallest)}"
+        )
+
+
 def check_broadcast(**tensors: Tensor) -> None:
     """Refuse shapes that do not broadcast together.
 

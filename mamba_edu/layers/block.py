@@ -116,7 +116,7 @@ class MambaBlock(nn.Module):
             ValueError: if shapes disagree.
         """
         self._check(tokens, state)
-        x, gate, tail = self._look_back(tokens, mask, state)
+        x, gate, tail = self.look_back(tokens, mask, state)
         delta, B, C = self.select(x)
         A, h = self.compute_rates(), None if state is None else state.h
         y, h = selective_scan(x, delta, A, B, C, self.D, gate, h, mask, self.method, True)
@@ -150,9 +150,16 @@ class MambaBlock(nn.Module):
         """Compute A = -exp(A_log), in float32 at least: half precision would round the rates."""
         return -torch.exp(self.A_log.float() if self.A_log.dtype in HALF else self.A_log)
 
-    def _look_back(
-        self, tokens: Tensor, mask: Tensor | None, state: MambaState | None
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def look_back(
+        self,
+        tokens: Float[Tensor, "batch length d_model"],
+        mask: Bool[Tensor, "batch length"] | None = None,
+        state: MambaState | None = None,
+    ) -> tuple[
+        Float[Tensor, "batch length d_inner"],
+        Float[Tensor, "batch length d_inner"],
+        Float[Tensor, "batch d_tail d_inner"],
+    ]:
         """Project and convolve, with padding hidden before and after: x, gate and the tail."""
         x, gate = self.in_proj(hide_padding(tokens, mask)).chunk(2, dim=-1)
         tail = None if state is None else state.tail

@@ -5,12 +5,13 @@ from mamba_edu.reader.journal import progress, record
 from mamba_edu.reader.machine import inspect_machine
 from mamba_edu.reader.picture import show, to_png
 from mamba_edu.reader.source import show_solution, show_source
-from mamba_edu.reader.still import StillBox
+from mamba_edu.reader.still import Still, StillBox
 from mamba_edu.reader.trial import Claim, judge, verdict
 
 __all__ = [
     "Claim",
     "Question",
+    "Still",
     "StillBox",
     "ask",
     "inspect_machine",

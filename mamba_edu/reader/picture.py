@@ -55,10 +55,10 @@ def get_displayed_width(fig: Figure) -> int:
     return round(100 * fig.get_figwidth() * get_scale())
 
 
-def bundle_picture(fig: Figure, alt: str) -> tuple[dict[str, str], dict]:
+def bundle_picture(fig: Figure, alt: str, sharpness: float = 2.0) -> tuple[dict[str, str], dict]:
     """Pack a picture, its words and what is drawn into one display bundle and its metadata."""
     words = "\n".join(part for part in (alt, describe_drawing(fig)) if part)
-    data = {"image/png": base64.b64encode(to_png(fig)).decode(), "text/plain": words}
+    data = {"image/png": base64.b64encode(to_png(fig, sharpness)).decode(), "text/plain": words}
     return data, {"image/png": {"width": get_displayed_width(fig), "alt": alt}}
 
 

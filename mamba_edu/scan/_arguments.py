@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from mamba_edu._checks import HALF, check_alike, check_floats, check_mask, check_rates, check_shapes
+from mamba_edu._checks import HALF, check_alike, check_clock, check_floats, check_mask, check_shapes
 
 AXES = {
     "x": "batch length d_inner",
@@ -39,7 +39,7 @@ def prepare_scan(mask: Tensor | None, **tensors: Tensor | None) -> dict[str, Ten
     if mask is not None:
         check_mask(mask, x=tensors["x"])
     ready = tensors | {k: silence(v, mask) if k in TOKENS else v for k, v in raised.items()}
-    _check_shrinking(ready["delta"], ready["A"])
+    check_clock(ready["delta"], ready["A"])
     if ready["state"] is None:
         ready["state"] = ready["x"].new_zeros(len(ready["x"]), *ready["A"].shape)
     return ready
@@ -48,19 +48,3 @@ def prepare_scan(mask: Tensor | None, **tensors: Tensor | None) -> dict[str, Ten
 def silence(tensor: Tensor, mask: Tensor | None) -> Tensor:
     """Put 0 where a token is padding; a product would keep its NaN, in value or gradient."""
     return tensor if mask is None else torch.where(mask[..., None], tensor, 0)
-
-
-def _check_shrinking(delta: Tensor, A: Tensor) -> None:
-    """Refuse a state that would grow. NaN is refused in A alone: elsewhere it stays visible.
-
-    Raises:
-        ValueError: if a step runs backwards, or a rate is positive or not finite.
-    """
-    check_rates(A)
-    if (delta < 0).any():
-        smallest = torch.where(delta < 0, delta, 0).min()
-        index = tuple((delta == smallest).nonzero()[0].tolist())
-        raise ValueError(
-            f"delta must be at least 0, a step cannot run backwards; the smallest is "
-            f"{smallest:.3g} at index {index}"
-        )

@@ -9,7 +9,7 @@ from rules.trees import list_modules, parse
 
 PACKAGE = "mamba_edu"
 ROWS = [  # lowest first
-    *("_checks", "discretize", "linear", "scan", "steps", "layers", "tokens", "readout"),
+    *("_checks", "_files", "discretize", "linear", "scan", "steps", "layers", "tokens", "readout"),
     *("models", "tasks", "training", "probes", "experiments"),
     *("figures", "reader", "widgets", "exercises", "cli"),
 ]

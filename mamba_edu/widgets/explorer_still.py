@@ -1,0 +1,67 @@
+"""The explorer where nothing runs: one picture of where it starts, and the same in words."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from mamba_edu.figures import draw_phase
+from mamba_edu.figures.trajectory import draw_trajectory
+from mamba_edu.probes import SCALES, measure_survival
+from mamba_edu.widgets.view import View
+
+
+def draw_still(view: View, options: dict) -> tuple[Figure, str]:
+    """Draw where the explorer starts, and say it in words with its numbers."""
+    start = options["start"]
+    states = view.states[start["scale"], :, start["channel"]]
+    delta = SCALES[start["scale"]] * view.tokens.delta[:, start["channel"]]
+    t = np.arange(view.first, view.first + len(states))
+    alt = write_words(view, options, delta.numpy(), states.numpy())
+    if options["mode"] == "phase":
+        h = states[:, 0].numpy() + 1j * states[:, 1].numpy()
+        return draw_phase(t, h, options["title"]), alt
+    last, ylabel = view.outputs[start["scale"], :, start["channel"]], "output y"
+    if start["followed"] is not None:
+        last, ylabel = measure_memory(view, start), "left of it"
+    mark = None
+    if start["followed"] is not None:
+        mark = (int(t[start["followed"]]), name_token(view, start["followed"]))
+    return draw_trajectory(t, delta, states, last, options["title"], ylabel, mark), alt
+
+
+def measure_memory(view: View, start: dict):
+    """Measure which share of the followed token is left, averaged over the shown states."""
+    delta = SCALES[start["scale"]] * view.tokens.delta[None, :, [start["channel"]]]
+    rates = view.rates[[start["channel"]]]
+    return measure_survival(delta, rates, start["followed"])[0, :, 0].mean(-1)
+
+
+def name_token(view: View, place: int) -> str:
+    """Name a shown token by its label, or its number in the whole sequence."""
+    return view.tokens.labels[place] or f"token {view.first + place}"
+
+
+def write_words(view: View, options: dict, delta: np.ndarray, states: np.ndarray) -> str:
+    """Say in words what the still picture shows, with its numbers."""
+    start, first = options["start"], view.first
+    length, n_states = states.shape
+    finite = np.isfinite(states)
+    said = [
+        f"{options['title']}: channel {view.channels[start['channel']]}, tokens {first} to "
+        f"{first + length - 1}, {n_states} {'number' if n_states == 1 else 'numbers'} of state, "
+        f"step sizes {SCALES[start['scale']]:g} times as they are."
+    ]
+    steps = delta[np.isfinite(delta)]
+    if len(steps):
+        said.append(f"Step sizes from {steps.min():.2g} to {steps.max():.2g}.")
+    if finite.any():
+        sizes = np.where(finite, np.abs(states), -1)
+        t, n = np.unravel_index(sizes.argmax(), sizes.shape)
+        where = f"{view.names[n]} at token {first + t}"
+        said.append(f"The largest state, {states[t, n]:.2g}, is {where}.")
+    if not finite.all():
+        said.append(f"{(~finite).any(1).sum()} tokens leave a state that is not a number.")
+    if start["followed"] is not None:
+        left = float(measure_memory(view, start)[-1])
+        name = name_token(view, start["followed"])
+        said.append(f"Of {name} {100 * left:.2g} % is left at the end, averaged over the states.")
+    return " ".join(said)

@@ -1,0 +1,47 @@
+"""Where the reader finds an explorer: which token, scale and channel, and which token's memory."""
+
+from typing import Any
+
+from mamba_edu.probes import SCALES, rank_channels
+from mamba_edu.widgets.view import View
+
+FIELDS = ("t", "scale", "channel", "followed")
+
+
+def find_start(start: dict | None, view: View) -> dict[str, int | None]:
+    """Turn a start in tokens, scales and channel numbers into places in what is shown.
+
+    Args:
+        start: any of FIELDS; by default the last shown token, scale 1, the channel that remembers
+            longest, and the first needle followed if there is one.
+        view: what is shown.
+
+    Raises:
+        TypeError: if start is no dict.
+        ValueError: for another field, or a value that is not shown.
+    """
+    start = {} if start is None else start
+    if not isinstance(start, dict):
+        raise TypeError(f"start must be a dict or None; got {start!r}")
+    unknown = sorted(set(start) - set(FIELDS))
+    if unknown:
+        raise ValueError(f"start may hold {FIELDS}; it holds {unknown[0]!r}")
+    tokens = list(range(view.first, view.first + len(view.tokens.x)))
+    best = rank_channels(view.tokens.delta[None], view.tokens.A.real, 1)[0]
+    kinds = view.tokens.kinds
+    needle = tokens[kinds.index("needle")] if "needle" in kinds else None
+    followed = start.get("followed", needle)
+    return {
+        "t": find_place("t", start.get("t", tokens[-1]), tokens),
+        "scale": find_place("scale", start.get("scale", 1.0), list(SCALES)),
+        "channel": find_place("channel", start.get("channel", view.channels[best]), view.channels),
+        "followed": None if followed is None else find_place("followed", followed, tokens),
+    }
+
+
+def find_place(field: str, value: Any, there: list) -> int:
+    """Find a value among what is shown, or say what is."""
+    if value in there:
+        return there.index(value)
+    shown = str(there) if len(there) <= 16 else f"{there[0]} to {there[-1]}"
+    raise ValueError(f"start[{field!r}] must be one of {shown}; got {value!r}")
