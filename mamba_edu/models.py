@@ -28,12 +28,14 @@ class SequenceClassifier(nn.Module):
         d_state: numbers that each inner channel remembers by.
         delta_range: shortest and longest step size at the start.
         allow_blind: let CLS stand where it sees nothing.
+        bidirectional: whether each block has a second mixer that reads from the end. Then CLS
+            sees all from any place, and the read-out is handed no state.
         block: further keyword arguments of MambaBlock.
 
     Raises:
         TypeError: if a size is not an int.
         ValueError: if a size is too small, or both or neither of n_symbols and d_in are given.
-        BlindReadout: if CLS would stand first: the blocks are causal, so it would see nothing.
+        BlindReadout: if CLS would stand first where the blocks are causal: it would see nothing.
     """
 
     apply = apply_alive
@@ -49,15 +51,18 @@ class SequenceClassifier(nn.Module):
         d_state: int = 8,
         delta_range: tuple[float, float] = (1e-3, 3e-2),
         allow_blind: bool = False,
+        bidirectional: bool = False,
         **block: object,
     ):
         super().__init__()
         check_counts(1, n_classes=n_classes)
         readout = ReadCLS("last") if readout is None else readout
         position = getattr(readout, "cls_position", None)
-        self.tokens = TokenEmbedding(d_model, n_symbols, d_in, position, allow_blind=allow_blind)
+        self.tokens = TokenEmbedding(
+            d_model, n_symbols, d_in, position, not bidirectional, allow_blind
+        )
         block |= {"d_state": d_state, "delta_range": delta_range}
-        self.blocks = MambaStack(d_model, n_layers, **block)
+        self.blocks = MambaStack(d_model, n_layers, bidirectional, **block)
         self.readout = readout
         self.head = nn.Linear(d_model, n_classes)
 
@@ -88,5 +93,7 @@ class SequenceClassifier(nn.Module):
         To ask how the logits depend on each token, embed, and call this on what you may
         differentiate by.
         """
-        outputs, state = self.blocks(tokens, mask, return_state=True)
+        has_state = not self.blocks.is_bidirectional
+        answer = self.blocks(tokens, mask, return_state=has_state)
+        outputs, state = answer if has_state else (answer, None)
         return self.head(self.readout(outputs, mask, state))
