@@ -26,8 +26,8 @@ export function makeButton(words, title, onPress) {
 
 /** Make a slider over whole numbers with its label before and its reading after. */
 export function makeRange(words, { max, value, read }, onMove) {
-  const input = keepKeys(makeElement("input", { type: "range", min: "0", max: `${max}` }));
-  const reading = makeElement("output");
+  const input = keepKeys(makeElement("input", { type: "range", min: "0", max: `${max}`, ariaLabel: words }));
+  const reading = makeElement("span", { className: "mamba-value" });
   const set = (k) => {
     input.value = `${k}`;
     reading.textContent = read(k);
@@ -44,7 +44,7 @@ export function makeRange(words, { max, value, read }, onMove) {
 /** Make a choice among words; k is the place in the list. */
 export function makeChoice(words, names, value, onChoose) {
   const items = names.map((name, k) => makeElement("option", { value: `${k}`, textContent: name }));
-  const select = keepKeys(makeElement("select", {}, ...items));
+  const select = keepKeys(makeElement("select", { ariaLabel: words }, ...items));
   select.value = `${value}`;
   select.addEventListener("change", () => onChoose(Number(select.value)));
   const label = makeElement("label", {}, makeElement("span", { textContent: words }), select);
@@ -67,4 +67,17 @@ export function makeVoice(region, pause = 350) {
 export function toggleFullScreen(element) {
   if (document.fullscreenElement) return document.exitFullscreen();
   return element.requestFullscreen?.().catch(() => undefined);
+}
+
+/** Let a widget that cannot be drawn say so in words: a reader never faces a blank. */
+export function guard(render) {
+  return (call) => {
+    try {
+      return render(call);
+    } catch (error) {
+      const words = `This could not be drawn (${error.message}). Run the cell again, or see the still picture.`;
+      call.el.replaceChildren(makeElement("p", { className: "mamba mamba-fault", textContent: words }));
+      return () => call.el.replaceChildren();
+    }
+  };
 }

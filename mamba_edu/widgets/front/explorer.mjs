@@ -1,6 +1,6 @@
 // The hidden-state explorer: every view shows one scene; a change asks for one frame.
 
-import { makeVoice } from "./controls.mjs";
+import { guard, makeVoice } from "./controls.mjs";
 import { makeTrajectory, unpackArrays } from "./decode.mjs";
 import { fitCanvas } from "./draw.mjs";
 import { listen, makeActions } from "./hands.mjs";
@@ -74,4 +74,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default { render: guard(render) };

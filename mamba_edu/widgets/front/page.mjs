@@ -28,12 +28,13 @@ export function buildPage({ options, data }) {
     live: makeElement("div", { className: "mamba-heard", role: "status" }),
     legend: makeElement("span", { className: "mamba-legend" }),
   };
+  page.full = makeButton("Full screen", "Fill the screen, or go back (F)", () => toggleFullScreen(page.root));
   page.body = makeElement("div", { className: "mamba-body" }, timeline, side);
   const notice = options.notice ? [makeElement("p", { className: "mamba-notice", textContent: options.notice })] : [];
   page.root = makeElement(
     "section",
     { className: "mamba", ariaLabel: options.title },
-    makeElement("h3", { className: "mamba-title", textContent: options.title }),
+    makeElement("div", { className: "mamba-head" }, makeElement("h3", { textContent: options.title }), page.full),
     page.bar,
     page.body,
     page.reading,
@@ -87,12 +88,11 @@ export function buildControls(page, scene, player, act) {
   const play = makeButton("▶ Play", "Play or pause (space)", () => act.toggle());
   const move = makeRange("t", { max: data.length - 1, value: scene.place, read: (t) => `${options.first + t}` }, act.moveTo);
   const scale = makeRange("step size", { max: data.nScales - 1, value: scene.scale, read: (k) => options.scale_labels[k] }, act.setScale);
-  const speed = makeChoice("speed", SPEEDS.map((s) => `${s} tokens/s`), SPEEDS.indexOf(player.speed), (k) => (player.speed = SPEEDS[k]));
+  const speed = makeChoice("speed", SPEEDS.map((s) => `${s} a second`), SPEEDS.indexOf(player.speed), (k) => (player.speed = SPEEDS[k]));
   const channel = makeChoice("channel", options.channels.map(String), scene.channel, act.setChannel);
-  const full = makeButton("Full screen", "Fill the screen, or go back (F)", () => toggleFullScreen(page.root));
   const choices = data.nChannels > 1 ? [channel.element] : [];
   page.legend.textContent = writeLegend(data);
-  page.bar.append(play, move.element, scale.element, speed.element, ...choices, page.legend, full);
+  page.bar.append(play, move.element, scale.element, speed.element, ...choices, page.legend);
   return { play, move, scale, channel };
 }
 

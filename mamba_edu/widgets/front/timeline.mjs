@@ -5,12 +5,12 @@ import { drawInput, drawMemory, drawOutput, drawStates, drawSteps } from "./rows
 import { drawStrip, findMiddle, findToken } from "./tokens.mjs";
 
 const ROWS = [
-  { name: ["token"], tall: 2.6, draw: drawStrip, isStrip: true },
+  { name: ["token"], tall: 2.2, draw: drawStrip, isStrip: true },
   { name: ["input", "x"], tall: 3.2, draw: drawInput, role: "input" },
-  { name: ["step", "Δ"], tall: 3.8, draw: drawSteps, role: "step" },
-  { name: ["state", "h"], tall: 11.5, draw: drawStates, role: "state" },
-  { name: ["output", "y"], tall: 4.4, draw: drawOutput, role: "output" },
-  { name: ["what is", "left of it"], tall: 5.4, draw: drawMemory, role: "state" },
+  { name: ["step", "Δ"], tall: 3.4, draw: drawSteps, role: "step" },
+  { name: ["state", "h"], tall: 9.8, draw: drawStates, role: "state" },
+  { name: ["output", "y"], tall: 3.9, draw: drawOutput, role: "output" },
+  { name: ["what is", "left of it"], tall: 4.8, draw: drawMemory, role: "state" },
 ];
 const GAP = 0.9;
 
