@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from mamba_edu.figures.maps import choose_reach
 from mamba_edu.figures.require import require_text
@@ -89,7 +90,7 @@ def draw_states(fig: Figure, ax: Axes, times: np.ndarray, states: np.ndarray) ->
     grid = np.where(is_number, states, np.nan).T
     image = ax.imshow(grid, label="state h", aspect="auto", extent=extent, **look)
     ax.set(ylabel="state h")
-    ax.locator_params(axis="y", nbins=4, integer=True)
+    ax.yaxis.set_major_locator(MaxNLocator(nbins=4, integer=True, min_n_ticks=1))
     fig.colorbar(image, ax=ax, pad=0.01)
 
 

@@ -2,7 +2,13 @@
 
 from mamba_edu.probes.blocks import BlockSignals, read_block
 from mamba_edu.probes.scales import SCALES, Trace, trace_scales
-from mamba_edu.probes.states import measure_survival, rank_channels, rank_states, trace_scan
+from mamba_edu.probes.states import (
+    measure_survival,
+    rank_channels,
+    rank_openings,
+    rank_states,
+    trace_scan,
+)
 
 __all__ = [
     "SCALES",
@@ -10,6 +16,7 @@ __all__ = [
     "Trace",
     "measure_survival",
     "rank_channels",
+    "rank_openings",
     "rank_states",
     "read_block",
     "trace_scales",

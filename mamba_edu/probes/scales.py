@@ -1,6 +1,7 @@
 """One sequence, its clock slowed down or sped up: the states at several scales of delta."""
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -11,7 +12,7 @@ from mamba_edu._checks import check_counts, check_interval, check_shapes
 from mamba_edu.probes.states import trace_scan
 
 SCALES = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0)
-WIDTH = 2**15  # numbers of state in a piece: beyond, threads wait for one another at every token
+WIDTH = 2**15  # numbers of state in a piece: few enough for a cache
 
 
 class Trace(NamedTuple):
@@ -66,15 +67,27 @@ def trace_scales(
         check_interval(**{f"scales[{number}]": scale})
     state = None
     piece = max(1, WIDTH // max(1, len(scales) * A.numel()))
-    for start in range(0, first, piece):
-        part = slice(start, min(start + piece, first))
-        state = _trace_part(x, delta, A, B, scales, part, state, rule)[:, -1]
-    states = _trace_part(x, delta, A, B, scales, slice(first, end), state, rule)
+    with _use_one_thread():
+        for start in range(0, first, piece):
+            part = slice(start, min(start + piece, first))
+            state = _trace_part(x, delta, A, B, scales, part, state, rule)[:, -1]
+        states = _trace_part(x, delta, A, B, scales, slice(first, end), state, rule)
     outputs = (states * C[first:end, None]).sum(-1).real
     if skip is not None:
         check_shapes(x=(x, "length d_inner"), skip=(skip, "d_inner"))
         outputs = outputs + skip * x[first:end]
     return Trace(states, outputs)
+
+
+@contextlib.contextmanager
+def _use_one_thread() -> Iterator[None]:
+    """Keep torch on one thread: a token is so little work that several wait for one another."""
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(n_threads)
 
 
 def _trace_part(

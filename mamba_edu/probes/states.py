@@ -103,9 +103,7 @@ def measure_survival(
     check_real(delta=delta, A=A)
     check_shapes(delta=(delta, AXES["delta"]), A=(A, AXES["A"]))
     check_clock(delta, A)
-    check_counts(0, s=s)
-    if s >= delta.shape[1]:
-        raise ValueError(f"s must be a token, 0 to {delta.shape[1] - 1}; it is {s}")
+    _check_token(s, delta.shape[1])
     since = delta[:, s + 1 :].cumsum(1)  # not clock minus clock: both may be large
     passed = torch.cat([torch.zeros_like(delta[:, s : s + 1]), since], dim=1)
     before = torch.zeros(*delta[:, :s].shape, A.shape[1], dtype=A.dtype, device=A.device)
@@ -142,6 +140,29 @@ def rank_channels(
     return torch.argsort(left, descending=True, stable=True)[:n]
 
 
+def rank_openings(delta: Float[Tensor, "batch length d_inner"], s: int) -> Int[Tensor, " d_inner"]:
+    """Rank the channels by how much wider they step at token s than they do on average.
+
+    Args:
+        delta: step sizes, at least 0.
+        s: the token, counted from 0.
+
+    Returns:
+        The numbers of all channels, the one that opens widest first and the lower number first
+        among equals; channels whose steps are all 0 or not finite come last.
+
+    Raises:
+        TypeError: for anything but a float32 or float64 tensor, or an s that is no int.
+        ValueError: if delta has other axes or there is no token s.
+    """
+    check_real(delta=delta)
+    check_shapes(delta=(delta, AXES["delta"]))
+    _check_token(s, delta.shape[1])
+    ratio = (delta[:, s] / delta.mean(1)).mean(0)
+    ratio = torch.where(ratio.isfinite(), ratio, -torch.inf)
+    return torch.argsort(ratio, descending=True, stable=True)
+
+
 def rank_states(A: Float[Tensor, "d_inner d_state"], n: int) -> Int[Tensor, " n_kept"]:
     """Rank the states by how slowly they decay, averaged over the channels.
 
@@ -171,3 +192,10 @@ def _check_trace(**tensors: Tensor | None) -> None:
     check_alike(**given)
     check_shapes(**{name: (tensor, AXES[name]) for name, tensor in given.items()})
     check_clock(given["delta"], given["A"])
+
+
+def _check_token(s: int, length: int) -> None:
+    """Refuse what is no token of the sequence."""
+    check_counts(0, s=s)
+    if s >= length:
+        raise ValueError(f"s must be a token, 0 to {length - 1}; it is {s}")

@@ -37,7 +37,18 @@ def measure_memory(view: View, start: dict):
 
 def name_token(view: View, place: int) -> str:
     """Name a shown token by its label, or its number in the whole sequence."""
-    return view.tokens.labels[place] or f"token {view.first + place}"
+    number, label = f"token {view.first + place}", view.tokens.labels[place]
+    return f"{label} ({number})" if label else number
+
+
+def write_scale(scale: float) -> str:
+    """Say what the step sizes are multiplied by."""
+    return "as they are" if scale == 1 else f"{scale:g} times as they are"
+
+
+def write_share(share: float) -> str:
+    """Write a share in percent, to two digits and no smaller than anybody reads."""
+    return "under 0.1 %" if 0 < share < 0.001 else f"{100 * share:.2g} %"
 
 
 def write_words(view: View, options: dict, delta: np.ndarray, states: np.ndarray) -> str:
@@ -46,9 +57,9 @@ def write_words(view: View, options: dict, delta: np.ndarray, states: np.ndarray
     length, n_states = states.shape
     finite = np.isfinite(states)
     said = [
-        f"{options['title']}: channel {view.channels[start['channel']]}, tokens {first} to "
+        f"{options['title']}. Channel {view.channels[start['channel']]}, tokens {first} to "
         f"{first + length - 1}, {n_states} {'number' if n_states == 1 else 'numbers'} of state, "
-        f"step sizes {SCALES[start['scale']]:g} times as they are."
+        f"step sizes {write_scale(SCALES[start['scale']])}."
     ]
     steps = delta[np.isfinite(delta)]
     if len(steps):
@@ -63,5 +74,5 @@ def write_words(view: View, options: dict, delta: np.ndarray, states: np.ndarray
     if start["followed"] is not None:
         left = float(measure_memory(view, start)[-1])
         name = name_token(view, start["followed"])
-        said.append(f"Of {name} {100 * left:.2g} % is left at the end, averaged over the states.")
+        said.append(f"Of {name} {write_share(left)} is left at the end, averaged over the states.")
     return " ".join(said)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mamba_edu.probes import SCALES, rank_channels
+from mamba_edu.probes import SCALES, rank_channels, rank_openings
 from mamba_edu.widgets.view import View
 
 FIELDS = ("t", "scale", "channel", "followed")
@@ -12,8 +12,9 @@ def find_start(start: dict | None, view: View) -> dict[str, int | None]:
     """Turn a start in tokens, scales and channel numbers into places in what is shown.
 
     Args:
-        start: any of FIELDS; by default the last shown token, scale 1, the channel that remembers
-            longest, and the first needle followed if there is one.
+        start: any of FIELDS; by default the last shown token, scale 1, the first needle followed
+            if there is one, and the channel that opens widest to the followed token, or remembers
+            longest if there is none.
         view: what is shown.
 
     Raises:
@@ -27,16 +28,25 @@ def find_start(start: dict | None, view: View) -> dict[str, int | None]:
     if unknown:
         raise ValueError(f"start may hold {FIELDS}; it holds {unknown[0]!r}")
     tokens = list(range(view.first, view.first + len(view.tokens.x)))
-    best = rank_channels(view.tokens.delta[None], view.tokens.A.real, 1)[0]
     kinds = view.tokens.kinds
     needle = tokens[kinds.index("needle")] if "needle" in kinds else None
     followed = start.get("followed", needle)
+    place = None if followed is None else find_place("followed", followed, tokens)
+    best = view.channels[choose_channel(view, place)]
     return {
         "t": find_place("t", start.get("t", tokens[-1]), tokens),
         "scale": find_place("scale", start.get("scale", 1.0), list(SCALES)),
-        "channel": find_place("channel", start.get("channel", view.channels[best]), view.channels),
-        "followed": None if followed is None else find_place("followed", followed, tokens),
+        "channel": find_place("channel", start.get("channel", best), view.channels),
+        "followed": place,
     }
+
+
+def choose_channel(view: View, followed: int | None) -> int:
+    """Choose the shown channel that has most to tell of the followed token, or of all."""
+    delta = view.tokens.delta[None]
+    if followed is None:
+        return int(rank_channels(delta, view.tokens.A.real, 1)[0])
+    return int(rank_openings(delta, followed)[0])
 
 
 def find_place(field: str, value: Any, there: list) -> int:
