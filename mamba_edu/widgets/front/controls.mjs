@@ -11,6 +11,11 @@ export function makeElement(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** Split words with **strong** ones among them into what a paragraph holds. */
+export function splitStrong(words) {
+  return words.split("**").map((part, k) => (k % 2 ? makeElement("strong", { textContent: part }) : part));
+}
+
 /** Let an element that takes keys keep them: notebooks swallow arrows in command mode. */
 export function keepKeys(element) {
   element.dataset.lmSuppressShortcuts = "true";

@@ -1,6 +1,6 @@
 // The explorer's page: what stands on it, and the words that follow the pictures.
 
-import { keepKeys, makeButton, makeChoice, makeElement, makeRange, toggleFullScreen } from "./controls.mjs";
+import { keepKeys, makeButton, makeChoice, makeElement, makeRange, splitStrong, toggleFullScreen } from "./controls.mjs";
 import { formatNumber, formatShare } from "./draw.mjs";
 import { KIND_NAMES, listKinds } from "./tokens.mjs";
 
@@ -39,7 +39,7 @@ export function buildPage({ options, data }) {
     page.body,
     page.reading,
     ...notice,
-    makeElement("p", { className: "mamba-caption", textContent: options.caption }),
+    makeElement("p", { className: "mamba-caption" }, ...splitStrong(options.caption)),
     makeElement("details", {}, makeElement("summary", { textContent: "Keys and lines" }), makeElement("p", { textContent: HELP })),
     page.live,
   );
