@@ -36,6 +36,7 @@ def draw_mask(name):
 def test_a_second_block_reads_from_the_end():
     """Token by token backwards, by the block's own step."""
     model, tokens = make_model(ResidualBlock), rand(BATCH, LENGTH, D_MODEL)
+    assert not torch.equal(model.mixer.in_proj.weight, model.mixer_back.in_proj.weight)
     normed = model.norm(tokens)
     right, state = [], None
     for t in reversed(range(LENGTH)):

@@ -1,6 +1,17 @@
 """What goes on inside: the true hidden state, how long it remembers, and what reaches it."""
 
 from mamba_edu.probes.blocks import BlockSignals, read_block
+from mamba_edu.probes.influence import measure_influence, open_classifier
+from mamba_edu.probes.race import (
+    LANES,
+    Combination,
+    find_states,
+    plan_chunked,
+    plan_sequential,
+    plan_tree,
+    race_scans,
+    run_plan,
+)
 from mamba_edu.probes.scales import SCALES, Trace, trace_scales
 from mamba_edu.probes.states import (
     measure_survival,
@@ -11,14 +22,24 @@ from mamba_edu.probes.states import (
 )
 
 __all__ = [
+    "LANES",
     "SCALES",
     "BlockSignals",
+    "Combination",
     "Trace",
+    "find_states",
+    "measure_influence",
     "measure_survival",
+    "open_classifier",
+    "plan_chunked",
+    "plan_sequential",
+    "plan_tree",
+    "race_scans",
     "rank_channels",
     "rank_openings",
     "rank_states",
     "read_block",
+    "run_plan",
     "trace_scales",
     "trace_scan",
 ]

@@ -57,14 +57,7 @@ def trace_scales(
         TypeError: as trace_scan, and for a scale that is no number.
         ValueError: as trace_scan, for a scale that is not above 0 or a window that is none.
     """
-    check_shapes(x=(x, "length d_inner"), C=(C, "length d_state"))
-    first, end = (0, len(x)) if window is None else window
-    check_counts(0, **{"window[0]": first})
-    check_counts(first, **{"window[1]": end})
-    if end > len(x):
-        raise ValueError(f"window must end at {len(x)} tokens or before; it ends at {end}")
-    for number, scale in enumerate(scales):
-        check_interval(**{f"scales[{number}]": scale})
+    first, end = _check_plan(x, C, skip, scales, window)
     state = None
     piece = max(1, WIDTH // max(1, len(scales) * A.numel()))
     with _use_one_thread():
@@ -73,10 +66,27 @@ def trace_scales(
             state = _trace_part(x, delta, A, B, scales, part, state, rule)[:, -1]
         states = _trace_part(x, delta, A, B, scales, slice(first, end), state, rule)
     outputs = (states * C[first:end, None]).sum(-1).real
-    if skip is not None:
-        check_shapes(x=(x, "length d_inner"), skip=(skip, "d_inner"))
-        outputs = outputs + skip * x[first:end]
-    return Trace(states, outputs)
+    return Trace(states, outputs if skip is None else outputs + skip * x[first:end])
+
+
+def _check_plan(
+    x: Tensor,
+    C: Tensor,
+    skip: Tensor | None,
+    scales: Sequence[float],
+    window: tuple[int, int] | None,
+) -> tuple[int, int]:
+    """Refuse what trace_scan will not see, and return the window's ends."""
+    skips = {} if skip is None else {"skip": (skip, "d_inner")}
+    check_shapes(x=(x, "length d_inner"), C=(C, "length d_state"), **skips)
+    for number, scale in enumerate(scales):
+        check_interval(**{f"scales[{number}]": scale})
+    first, end = (0, len(x)) if window is None else window
+    check_counts(0, **{"window[0]": first})
+    check_counts(first, **{"window[1]": end})
+    if end > len(x):
+        raise ValueError(f"window must end at {len(x)} tokens or before; it ends at {end}")
+    return first, end
 
 
 @contextlib.contextmanager
