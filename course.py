@@ -6,6 +6,8 @@
             --stored                    the notebooks as they are stored, with their outputs
             --stage                     in large print, for a projector
             --port N   --no-browser     listen on this port; only print the address
+    python3 course.py demo [NAME]       open the widgets as pages, without a kernel
+            --list   --no-browser       say which there are; only build them
     python3 course.py test [--quick]    run all tests, or those for daily use
     python3 course.py reset NN          a fresh copy of notebook NN; yours is kept, dated
     python3 course.py build [NN ...]    run notebooks again and store what they print
@@ -23,7 +25,7 @@ import sys
 # Python 3.6 must be able to read this file, to be told that it is too old.
 OLDEST = (3, 11)
 TORCH_CPU = "https://download.pytorch.org/whl/cpu"  # PyPI's Linux build brings 3 GB for GPUs
-COMMANDS = ("lab", "test", "build", "reset")
+COMMANDS = ("lab", "test", "build", "reset", "demo")
 ROOT = os.path.dirname(os.path.realpath(__file__))
 
 

@@ -85,7 +85,7 @@ def test_a_mistyped_option_is_refused_before_any_set_up(course, folder, argv, ca
 
 def test_an_unknown_command_is_refused_before_any_set_up(course, folder, capsys):
     assert course.main(["tset"]) == 2
-    assert "no command 'tset'; there are: lab, test, build, reset" in capsys.readouterr().out
+    assert "no command 'tset'; there are: lab, test, build, reset, demo" in capsys.readouterr().out
     assert not (folder / ".venv").exists()
 
 

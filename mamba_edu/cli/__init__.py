@@ -1,4 +1,4 @@
-"""The commands behind course.py: lab, test, build, reset."""
+"""The commands behind course.py: lab, test, build, reset, demo."""
 
 import argparse
 import sys
@@ -50,7 +50,17 @@ def make_parser() -> argparse.ArgumentParser:
     reset = commands.add_parser("reset", help="a fresh copy of a notebook; yours is kept")
     reset.add_argument("number", metavar="NN", help="which")
     reset.set_defaults(run=run_reset)
+    add_demo(commands)
     return parser
+
+
+def add_demo(commands: argparse._SubParsersAction) -> None:
+    """Describe the command for live demonstrations."""
+    demo = commands.add_parser("demo", help="open widgets as pages, without a kernel")
+    demo.add_argument("name", nargs="?", metavar="NAME", help="which; all, if none is named")
+    demo.add_argument("--list", action="store_true", help="say which there are")
+    demo.add_argument("--no-browser", action="store_true", help="only build them")
+    demo.set_defaults(run=run_demo)
 
 
 # Each command imports what it needs when it runs, so that the others start at once.
@@ -96,3 +106,12 @@ def run_reset(arguments: argparse.Namespace) -> int:
     print(f"Your workbook has a fresh copy of notebook {arguments.number}.")
     print(f"Yours is kept: {kept.relative_to(ROOT)}" if kept else "There was none of yours yet.")
     return 0
+
+
+def run_demo(arguments: argparse.Namespace) -> int:
+    """Open widgets as pages, or list them."""
+    from mamba_edu.cli.demo import list_demos, open_demo
+
+    if arguments.list:
+        return list_demos()
+    return open_demo(ROOT, arguments.name, browser=not arguments.no_browser)

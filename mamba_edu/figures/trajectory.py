@@ -39,29 +39,24 @@ def draw_trajectory(
         TypeError: if something is not of real numbers.
         ValueError: if lengths differ or are 0, or words are missing.
     """
-    arrays = {"t": to_numpy(t), "delta": to_numpy(delta), "last": to_numpy(last)}
-    states = to_numpy(states)
-    require_rows(states, **arrays)
+    times, steps, line, states = (to_numpy(values) for values in (t, delta, last, states))
+    require_tokens(states, t=times, delta=steps, last=line)
     require_text("title", title)
     require_text("ylabel", ylabel)
-    times, steps, line = arrays.values()
     fig = Figure(layout="constrained", figsize=(6.4, 3.8))
     top, middle, bottom = fig.subplots(3, 1, sharex=True, height_ratios=(1, 2.2, 1.2))
-    top.vlines(times, 0, steps, color=ROLES["delta"]["color"], linewidth=choose_width(len(times)))
-    top.plot(times, steps, label="step size", linewidth=0, marker="")
-    top.set(ylabel="step Δ", ylim=(0, None))
+    draw_bars(top, times, steps)
     draw_states(fig, middle, times, states)
     role = "output" if ylabel.startswith("output") else "state"
     bottom.plot(times, line, label=ylabel, **ROLES[role])
     bottom.set(ylabel=ylabel, xlabel="token t")
-    bottom.locator_params(axis="x", integer=True)
     if mark is not None:
         mark_token(top, (top, middle, bottom), *mark)
     fig.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
     return fig
 
 
-def require_rows(states: np.ndarray, **arrays: np.ndarray) -> None:
+def require_tokens(states: np.ndarray, **arrays: np.ndarray) -> None:
     """Refuse what is not one row a token, or not of real numbers."""
     for name, array in {**arrays, "states": states}.items():
         if array.dtype.kind not in "biuf":
@@ -79,6 +74,14 @@ def require_rows(states: np.ndarray, **arrays: np.ndarray) -> None:
 def choose_width(length: int) -> float:
     """Choose how wide a bar is drawn, in points, so that all of them fit side by side."""
     return float(np.clip(300 / length, 0.6, 8.0))
+
+
+def draw_bars(ax: Axes, times: np.ndarray, steps: np.ndarray) -> None:
+    """Draw each step size as a bar; the line that holds the same numbers is not seen."""
+    ax.vlines(times, 0, steps, color=ROLES["delta"]["color"], linewidth=choose_width(len(times)))
+    ax.plot(times, steps, label="step size", linewidth=0, marker="")
+    ax.set(ylabel="step Δ", ylim=(0, None))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))  # the panels below share it
 
 
 def draw_states(fig: Figure, ax: Axes, times: np.ndarray, states: np.ndarray) -> None:

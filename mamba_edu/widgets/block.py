@@ -6,7 +6,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mamba_edu._checks import check_mask
 from mamba_edu.layers import MambaBlock
 from mamba_edu.models import SequenceClassifier
 from mamba_edu.probes import read_block
@@ -52,20 +51,32 @@ def explore_block(
     """
     if not isinstance(inputs, Tensor) or not inputs.ndim or not len(inputs):
         raise TypeError(f"inputs must be a tensor of one sequence, not empty; got {inputs!r:.60}")
-    batch_mask = None if mask is None else mask[None]
-    read = read_block(model, inputs[None], batch_mask, layer)
+    read = read_block(model, inputs[None], None if mask is None else mask[None], layer)
+    signals = {name: getattr(read, name)[0] for name in ("x", "delta", "B", "C")}
     names = name_inputs(inputs, n_needles) if kinds is None else list(kinds)
     texts = write_labels(inputs, names) if labels is None else list(labels)
-    if mask is not None:
-        is_real = mask.tolist()
-        names = [name if real else "padding" for name, real in zip(names, is_real, strict=True)]
-    place = find_cls(model, inputs, batch_mask)
-    if place is not None:
-        names.insert(place, "cls")
-        texts.insert(place, "CLS")
-    signals = {name: getattr(read, name)[0] for name in ("x", "delta", "B", "C")}
-    words = {"title": title, "caption": caption, "kinds": names, "labels": texts}
+    words = {"title": title, "caption": caption} | place_cls(model, inputs, mask, names, texts)
     return StateExplorer(**signals, A=read.A, skip=read.skip, **words, **view)
+
+
+def place_cls(
+    model: MambaBlock | SequenceClassifier,
+    inputs: Tensor,
+    mask: Tensor | None,
+    kinds: list[str],
+    labels: list[str],
+) -> dict[str, list[str]]:
+    """Name padding and CLS among the kinds and labels of the inputs."""
+    if mask is not None:
+        pairs = zip(kinds, mask.tolist(), strict=True)
+        kinds = [kind if is_real else "padding" for kind, is_real in pairs]
+    place = find_cls(model, inputs, mask)
+    if place is not None:
+        kinds, labels = (
+            [*before[:place], name, *before[place:]]
+            for before, name in ((kinds, "cls"), (labels, "CLS"))
+        )
+    return {"kinds": kinds, "labels": labels}
 
 
 def name_inputs(inputs: Tensor, n_needles: int | None) -> list[str]:
@@ -83,13 +94,14 @@ def write_labels(inputs: Tensor, kinds: list[str]) -> list[str]:
     return [f"needle {number}" if kind == "needle" else str(number) for number, kind in pairs]
 
 
-def find_cls(model: MambaBlock | SequenceClassifier, inputs: Tensor, mask: Tensor | None):
+def find_cls(
+    model: MambaBlock | SequenceClassifier, inputs: Tensor, mask: Tensor | None
+) -> int | None:
     """Find where a classifier puts CLS into a sequence; nothing, if it puts none."""
     position = getattr(getattr(model, "tokens", None), "cls_position", None)
     if position is None:
         return None
-    if mask is not None:
-        check_mask(mask, inputs=inputs[None])
     empty = torch.zeros(1, len(inputs), 1)
-    _, _, cls_index = add_cls(empty, torch.zeros(1), position, mask)
+    batch_mask = None if mask is None else mask[None]
+    _, _, cls_index = add_cls(empty, torch.zeros(1), position, batch_mask)
     return int(cls_index)

@@ -50,7 +50,7 @@ def read_sequence(
             rate is positive or a kind is unknown.
     """
     given = {name: values for name, values in signals.items() if values is not None}
-    read = {name: read_numbers(name, values) for name, values in given.items()}
+    read = {name: read_signal(name, values) for name, values in given.items()}
     check_shapes(**{name: (tensor, AXES[name]) for name, tensor in read.items()})
     for name in ("x", "A"):
         if not read[name].numel():
@@ -62,7 +62,7 @@ def read_sequence(
     return Tokens(**read, kinds=read_kinds(kinds, length), labels=read_labels(labels, length))
 
 
-def read_numbers(name: str, values: Any) -> Tensor:
+def read_signal(name: str, values: Any) -> Tensor:
     """Read numbers as float64, or complex128 where the signal may be complex."""
     try:
         if isinstance(values, Tensor):

@@ -1,0 +1,109 @@
+"""A classifier comes back from its file as it was; the shipped one finds the needle."""
+
+import runpy
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch.testing import assert_close
+
+from mamba_edu.models import SequenceClassifier
+from mamba_edu.tasks import sample_needle
+from mamba_edu.training import (
+    checkpoint,
+    evaluate,
+    load_checkpoint,
+    load_needle,
+    save_checkpoint,
+    train_needle,
+)
+
+SIZES = {"n_classes": 3, "n_symbols": 9, "d_model": 4, "d_state": 5, "cls_position": "middle"}
+
+
+@pytest.fixture
+def model():
+    from mamba_edu.readout import ReadCLS
+
+    sizes = {name: size for name, size in SIZES.items() if name != "cls_position"}
+    return SequenceClassifier(**sizes, readout=ReadCLS("middle"))
+
+
+def test_a_checkpoint_comes_back_as_it_was(model, tmp_path):
+    path = tmp_path / "new" / "model.safetensors"
+    before = torch.random.get_rng_state()
+    save_checkpoint(model, SIZES, path)
+    again = load_checkpoint(str(path))
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert not again.training
+    ids = torch.randint(9, (2, 7))
+    assert_close(again(ids), model(ids), rtol=0, atol=0)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_failed_save_leaves_the_old_file(model, tmp_path):
+    path = tmp_path / "model.safetensors"
+    save_checkpoint(model, SIZES, path)
+    kept = path.read_bytes()
+    with torch.no_grad():
+        model.head.weight[0, 0] = torch.nan
+    with pytest.raises(ValueError, match=r"head\.weight must be finite; NaN values: 1 of 12"):
+        save_checkpoint(model, SIZES, path)
+    assert path.read_bytes() == kept
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.usefixtures("as_reader")
+@pytest.mark.parametrize(
+    "sizes",
+    [SIZES | {"d_model": 8}, {"n_classes": 3, "n_symbols": 9}, SIZES | {"colour": 1}, {}],
+)
+def test_sizes_that_are_not_the_models_own_are_refused(model, tmp_path, sizes):
+    with pytest.raises(ValueError, match="the sizes given must be those of a classifier"):
+        save_checkpoint(model, sizes, tmp_path / "model.safetensors")
+    with pytest.raises(TypeError, match="model must be a SequenceClassifier; its type is Linear"):
+        save_checkpoint(torch.nn.Linear(1, 1), SIZES, tmp_path / "model.safetensors")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_is_no_checkpoint_is_refused(model, tmp_path):
+    path = tmp_path / "model.safetensors"
+    with pytest.raises(FileNotFoundError, match=r"there is no file model\.safetensors"):
+        load_checkpoint(path)
+    save_checkpoint(model, SIZES, path)
+    path.write_bytes(path.read_bytes()[:-8])
+    with pytest.raises(ValueError, match=r"model\.safetensors must be a whole safetensors file"):
+        load_checkpoint(path)
+    save_file(model.state_dict(), path)
+    with pytest.raises(ValueError, match="must hold the sizes of its model; it holds None"):
+        load_checkpoint(path)
+    save_file(model.state_dict(), path, {"sizes": "{"})
+    with pytest.raises(ValueError, match="must be a whole safetensors file"):
+        load_checkpoint(path)
+    save_file(model.state_dict(), path, {"sizes": "{}"})
+    with pytest.raises(ValueError, match="must be those of a classifier and its weights"):
+        load_checkpoint(path)
+
+
+def test_the_shipped_classifier_finds_the_needle_where_it_was_trained():
+    model = load_needle()
+    assert evaluate(model, sample_needle(64, 128, seed=1)).accuracy >= 0.95
+    assert checkpoint.NEEDLE.stat().st_size < 100_000
+
+
+def test_training_hangs_on_its_seed_alone():
+    plan = {"lengths": (8,), "steps": 3}
+    one, same, other = (train_needle(seed, **plan) for seed in (0, 0, 1))
+    for name, tensor in one.state_dict().items():
+        assert torch.equal(tensor, same.state_dict()[name])
+    assert not torch.equal(one.head.weight, other.head.weight)
+    assert not one.training
+
+
+def test_one_command_stores_the_classifier_anew(tmp_path, monkeypatch, capsys):
+    path, shipped = tmp_path / "needle.safetensors", checkpoint.NEEDLE
+    monkeypatch.setattr(checkpoint, "NEEDLE", path)
+    monkeypatch.setattr(checkpoint, "train_needle", lambda seed: load_checkpoint(shipped))
+    runpy.run_module("mamba_edu.training", run_name="__main__")
+    assert capsys.readouterr().out == "needle.safetensors: trained and stored.\n"
+    assert path.read_bytes() == shipped.read_bytes()
