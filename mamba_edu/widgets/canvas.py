@@ -7,12 +7,13 @@ from typing import Any
 import anywidget
 import numpy as np
 import traitlets
+from IPython.display import display
 from matplotlib.figure import Figure
 
 from mamba_edu._files import replace_file
 from mamba_edu.figures import require_figure, require_text
 from mamba_edu.reader import Still
-from mamba_edu.reader.picture import bundle_picture
+from mamba_edu.reader.picture import bundle_caption, bundle_picture
 from mamba_edu.widgets.packing import FRONT, join_front, pack_arrays, strip_lines
 from mamba_edu.widgets.page import write_page
 
@@ -54,6 +55,13 @@ class CanvasWidget(Still, anywidget.AnyWidget):
         self._css = strip_lines((FRONT / "style.css").read_text(encoding="utf-8"))
         self.hold_still(*bundle_picture(fig, alt, SHARPNESS))
         super().__init__(data=data, arrays=places, options=options)
+
+    def _ipython_display_(self) -> None:
+        """Show the widget, then its caption with the picture in words, as every figure has it."""
+        data, metadata = self._repr_mimebundle_()
+        display(data, metadata=metadata, raw=True)
+        alt = metadata["image/png"]["alt"]
+        display(bundle_caption(self.options["caption"], alt), raw=True)
 
     def to_png(self) -> bytes:
         """Return the still picture."""

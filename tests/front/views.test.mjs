@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { formatNumber, formatShare, makeHeight } from "../../mamba_edu/widgets/front/draw.mjs";
 import { makeActions } from "../../mamba_edu/widgets/front/hands.mjs";
-import { writeReading } from "../../mamba_edu/widgets/front/page.mjs";
+import { writeLegend, writeReading } from "../../mamba_edu/widgets/front/page.mjs";
 import { findEnds } from "../../mamba_edu/widgets/front/rows.mjs";
 import { chooseSide } from "../../mamba_edu/widgets/front/side.mjs";
 import { buildColourTable, mixColours, parseColour } from "../../mamba_edu/widgets/front/theme.mjs";
@@ -62,7 +62,7 @@ test("rows lie one below the other; a strip that says nothing is left out", () =
   const rows = chooseRows(scene);
   const places = placeRows(rows, 800, 10);
   places.slice(1).forEach((place, k) => assert.ok(place.top >= places[k].top + places[k].height));
-  const bare = { data: { length: 2, kind: () => 0 }, options: { labels: ["", ""] } };
+  const bare = { data: { length: 2, nStates: 1, kind: () => 0 }, options: { labels: ["", ""] } };
   assert.equal(chooseRows(bare).length, rows.length - 1);
   assert.deepEqual([0.3, 3, 4.2, 51, 1].map(chooseStep), [1, 5, 5, 100, 1]);
 });
@@ -82,11 +82,18 @@ test("the reading says the true numbers, how exact they are, and what is left", 
     "x = 0.5",
     "largest h2 = 1.5 (± 0.25)",
     "y = −5",
-    `left of “a”: ${formatShare((Math.exp(-2) + Math.exp(-1)) / 2)}`,
+    `left of token 100 “a”: ${formatShare((Math.exp(-2) + Math.exp(-1)) / 2)}`,
   ]);
   assert.equal(writeReading(makeScene({ followed: 2 }), 1).length, 5);
   assert.equal(writeReading(makeScene({ pointed: [1, 0] }), 1)[3], "channel 9, h1 = 8 (± 0.5)");
   assert.equal(writeReading(makeScene(), 2)[3], "largest h2 = not a number (± 0.25)");
+});
+
+test("the legend names each kind, by the tokens' own name where they share one", () => {
+  const scene = makeScene();
+  assert.equal(writeLegend(scene), "▲ needle   · filler   ■ CLS");
+  scene.options.labels = ["plain", "marked", ""];
+  assert.equal(writeLegend(scene), "▲ marked   · plain   ■ CLS");
 });
 
 test("each action changes one thing, stays in range and asks for a frame", () => {

@@ -47,10 +47,14 @@ export function buildPage({ options, data }) {
 }
 
 /** Name the kinds of token that occur; the strip shows their shapes. */
-function writeLegend(data) {
+export function writeLegend({ data, options }) {
   const marks = ["●", "▲", "·", "■", "⁄"];
   return listKinds(data)
-    .map((kind) => `${marks[kind]} ${KIND_NAMES[kind]}`)
+    .map((kind) => {
+      const labels = new Set(options.labels.filter((_, t) => data.kind(t) === kind));
+      const own = labels.size === 1 ? [...labels][0] : ""; // they all have one name of their own
+      return `${marks[kind]} ${own.length > 1 ? own : KIND_NAMES[kind]}`;
+    })
     .join("   ");
 }
 
@@ -78,7 +82,7 @@ export function writeReading(scene, t) {
     `y = ${formatNumber(data.output(scale, channel, t))}`,
   ];
   if (followed === null || t < followed) return parts;
-  const name = options.labels[followed] ? `“${options.labels[followed]}”` : `token ${options.first + followed}`;
+  const name = `token ${options.first + followed}${options.labels[followed] ? ` “${options.labels[followed]}”` : ""}`;
   return [...parts, `left of ${name}: ${formatShare(data.remaining(scale, channel, followed, t))}`];
 }
 
@@ -91,7 +95,7 @@ export function buildControls(page, scene, player, act) {
   const speed = makeChoice("speed", SPEEDS.map((s) => `${s} a second`), SPEEDS.indexOf(player.speed), (k) => (player.speed = SPEEDS[k]));
   const channel = makeChoice("channel", options.channels.map(String), scene.channel, act.setChannel);
   const choices = data.nChannels > 1 ? [channel.element] : [];
-  page.legend.textContent = writeLegend(data);
+  page.legend.textContent = writeLegend(scene);
   page.bar.append(play, move.element, scale.element, speed.element, ...choices, page.legend);
   return { play, move, scale, channel };
 }

@@ -17,7 +17,9 @@ const GAP = 0.9;
 /** Choose the rows that say something: a strip of nameless inputs does not. */
 export function chooseRows({ data, options }) {
   const hasNames = options.labels.some(Boolean) || Array.from({ length: data.length }, (_, t) => data.kind(t)).some(Boolean);
-  return ROWS.filter((row) => hasNames || !row.isStrip);
+  const tall = Math.min(Math.max(1.2 * data.nStates, 3.4), ROWS.find((row) => row.draw === drawStates).tall);
+  const rows = ROWS.filter((row) => hasNames || !row.isStrip);
+  return rows.map((row) => (row.draw === drawStates ? Object.assign({}, row, { tall }) : row));
 }
 
 /** Sum up the height of rows, in letters' sizes, with the times below. */
