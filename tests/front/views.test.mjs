@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { formatNumber, formatShare, makeHeight } from "../../mamba_edu/widgets/front/draw.mjs";
 import { makeActions } from "../../mamba_edu/widgets/front/hands.mjs";
-import { writeLegend, writeReading } from "../../mamba_edu/widgets/front/page.mjs";
+import { chooseSpeed, writeLegend, writeReading } from "../../mamba_edu/widgets/front/page.mjs";
 import { findEnds } from "../../mamba_edu/widgets/front/rows.mjs";
 import { chooseSide } from "../../mamba_edu/widgets/front/side.mjs";
 import { buildColourTable, mixColours, parseColour } from "../../mamba_edu/widgets/front/theme.mjs";
@@ -87,6 +87,11 @@ test("the reading says the true numbers, how exact they are, and what is left", 
   assert.equal(writeReading(makeScene({ followed: 2 }), 1).length, 5);
   assert.equal(writeReading(makeScene({ pointed: [1, 0] }), 1)[3], "channel 9, h1 = 8 (± 0.5)");
   assert.equal(writeReading(makeScene(), 2)[3], "largest h2 = not a number (± 0.25)");
+});
+
+test("play lasts long enough to watch", () => {
+  assert.deepEqual([1, 8, 80, 512, 1e5].map((length) => chooseSpeed(length, false)), [1, 1, 15, 60, 200]);
+  assert.deepEqual([8, 512].map((length) => chooseSpeed(length, true)), [1, 4]);
 });
 
 test("the legend names each kind, by the tokens' own name where they share one", () => {

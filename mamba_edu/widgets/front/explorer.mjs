@@ -4,7 +4,7 @@ import { guard, makeVoice } from "./controls.mjs";
 import { makeTrajectory, unpackArrays } from "./decode.mjs";
 import { fitCanvas } from "./draw.mjs";
 import { listen, makeActions } from "./hands.mjs";
-import { SLOW, USUAL, buildControls, buildPage, tell } from "./page.mjs";
+import { buildControls, buildPage, chooseSpeed, tell } from "./page.mjs";
 import { makePlayer } from "./player.mjs";
 import { SIDE_TALL, drawSide } from "./side.mjs";
 import { readTheme, watchTheme } from "./theme.mjs";
@@ -46,7 +46,7 @@ function makeFrame(page, scene, player, controls, voice) {
 /** Make the player of a scene; a reader who wants no motion gets steps, and slow ones. */
 function makeScenePlayer({ data, place }, onFrame) {
   const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  return makePlayer({ length: data.length, start: place, speed: isStill ? SLOW : USUAL, isStill, onFrame });
+  return makePlayer({ length: data.length, start: place, speed: chooseSpeed(data.length, isStill), isStill, onFrame });
 }
 
 /** Show the explorer in an element; returns how to take it away. */

@@ -8,9 +8,13 @@ const HELP =
   "On the picture: space plays, ← → move (with shift by ten), page up and down by a tenth, ↑ ↓ change the channel, " +
   "+ − the step size, Enter follows a token, F fills the screen. Press a token to follow it, drag to move. What is left " +
   "of it: a thin line for each state, the thick one is their mean.";
-const SPEEDS = [4, 15, 60, 200]; // tokens a second
-export const SLOW = SPEEDS[0];
-export const USUAL = SPEEDS[2];
+const SPEEDS = [1, 4, 15, 60, 200]; // tokens a second
+
+/** Choose how fast to play: seconds enough to watch, and slowly for who wants no motion. */
+export function chooseSpeed(length, isStill) {
+  const fitting = SPEEDS.filter((speed) => (isStill ? speed <= 4 : true) && length >= 5 * speed);
+  return fitting.at(-1) ?? SPEEDS[0];
+}
 
 /** Build what stands on the page; nothing is drawn yet. */
 export function buildPage({ options, data }) {
