@@ -13,6 +13,7 @@ const ROWS = [
   { name: ["what is", "left of it"], tall: 4.8, draw: drawMemory, role: "state" },
 ];
 const GAP = 0.9;
+const HEAD = 0.4; // room for the number on top of the first row
 
 /** Choose the rows that say something: a strip of nameless inputs does not. */
 export function chooseRows({ data, options }) {
@@ -24,13 +25,13 @@ export function chooseRows({ data, options }) {
 
 /** Sum up the height of rows, in letters' sizes, with the times below. */
 export function sumHeights(rows) {
-  return rows.reduce((sum, row) => sum + row.tall + GAP, 1.6);
+  return rows.reduce((sum, row) => sum + row.tall + GAP, HEAD + 1.6);
 }
 
 /** Place the rows in a canvas of this width; sizes follow the letters'. */
 export function placeRows(rows, width, size) {
   const [left, right] = [5.6 * size, 5.2 * size];
-  let top = 0;
+  let top = HEAD * size;
   return rows.map((row) => {
     const place = { left, top, width: width - left - right, height: row.tall * size, isStrip: row.isStrip };
     top += (row.tall + GAP) * size;
