@@ -12,7 +12,6 @@ from mamba_edu.models import SequenceClassifier
 from mamba_edu.probes import measure_influence, open_classifier
 from mamba_edu.widgets.canvas import CanvasWidget
 from mamba_edu.widgets.sequence import read_labels, read_signal
-from mamba_edu.widgets.start import find_place
 
 MOST_TOKENS = 128
 DIRECTIONS = ("causal", "bidirectional")
@@ -103,10 +102,11 @@ def find_lens_start(start: dict | None, directions: list[str], length: int) -> d
         raise ValueError(f"start may hold {FIELDS}; it holds {unknown[0]!r}")
     position = start.get("position", length)
     direction = start.get("direction", directions[0])
-    return {
-        "position": find_place("position", position, list(range(length + 1))),
-        "direction": find_place("direction", direction, directions),
-    }
+    if isinstance(position, bool) or position not in range(length + 1):
+        raise ValueError(f"start['position'] must be 0 to {length}; got {position!r}")
+    if direction not in directions:
+        raise ValueError(f"start['direction'] must be one of {directions}; got {direction!r}")
+    return {"position": int(position), "direction": directions.index(direction)}
 
 
 def write_alt(options: dict, influence: Tensor) -> str:

@@ -188,7 +188,7 @@ function drawNothing(context, theme, x, y, room) {
 /** Write names and numbers beside the map, and the bar that explains its colours. */
 function nameMap(context, theme, { map, cells }, scene) {
   const isNarrow = map.left < 5 * theme.size;
-  nameAxis(context, theme, { ...map, top: map.top - 1.7 * theme.size }, isNarrow ? ["before", "CLS"] : ["tokens", "before CLS"]);
+  nameAxis(context, theme, { ...map, top: map.top - (isNarrow ? 1.7 : 0.2) * theme.size }, isNarrow ? ["before", "CLS"] : ["tokens", "before", "CLS"]);
   const small = { scale: 0.85, colour: theme.muted };
   const foot = map.top + map.height + theme.size;
   const isFine = Math.min(map.width, map.height) / cells < LEAST_ROOM;
