@@ -40,7 +40,7 @@ def make_model(position="last"):
 def test_a_block_is_its_scan_between_two_projections(n_padded):
     block, tokens = make_block()
     mask = torch.ones(2, LENGTH, dtype=torch.bool)
-    mask[0, LENGTH - n_padded :] = False
+    mask[0, 1 : 1 + n_padded] = False  # amid real tokens, where the convolution would see it
     read = read_block(block, tokens, mask if n_padded else None)
     gate = block.in_proj(tokens)[..., 2 * D_MODEL :]
     assert_close(block.out_proj(scan_again(read, gate)), block(tokens, read.mask))

@@ -67,12 +67,28 @@ def build_block():
     return explore_block(load_needle(), ids, n_needles=8)
 
 
+def build_lens():
+    """Build the view of a CLS token from everywhere in a sequence."""
+    from mamba_edu.widgets.lens import explore_cls
+
+    return explore_cls()
+
+
+def build_race():
+    """Build the race of three ways to scan."""
+    from mamba_edu.widgets.race import explore_race
+
+    return explore_race()
+
+
 DEMOS = {
     "bucket": Demo("a leaky bucket: one state that fills and empties", build_bucket),
     "oscillator": Demo("one complex state that turns as it shrinks", build_oscillator),
     "linear": Demo("a fixed filter that treats all tokens alike", build_linear),
     "selective": Demo("a clock that moves at marked tokens only", build_selective),
     "block": Demo("the true state inside a trained layer", build_block),
+    "lens": Demo("what a CLS token can see from where it stands", build_lens),
+    "race": Demo("the scan as a loop, a tree and in chunks, round by round", build_race),
 }
 
 

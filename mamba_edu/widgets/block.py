@@ -11,10 +11,11 @@ from mamba_edu.models import SequenceClassifier
 from mamba_edu.probes import read_block
 from mamba_edu.tokens import add_cls
 from mamba_edu.widgets.explorer import StateExplorer
+from mamba_edu.widgets.sequence import read_kinds, read_labels
 
 CAPTION = (
-    "A trained layer at work. Compare the bars of needle and filler: the model has learned when "
-    "to move its clock. Then step size × 4, and see the needle fade before the end."
+    "**Do:** compare the bars of needle and filler, then set the step size to 4×. **See:** the "
+    "model has learned when to move its clock; on a faster one the needle fades before the end."
 )
 
 
@@ -53,8 +54,9 @@ def explore_block(
         raise TypeError(f"inputs must be a tensor of one sequence, not empty; got {inputs!r:.60}")
     read = read_block(model, inputs[None], None if mask is None else mask[None], layer)
     signals = {name: getattr(read, name)[0] for name in ("x", "delta", "B", "C")}
-    names = name_inputs(inputs, n_needles) if kinds is None else list(kinds)
-    texts = write_labels(inputs, names) if labels is None else list(labels)
+    kinds = name_inputs(inputs, n_needles) if kinds is None else kinds
+    names = read_kinds(kinds, len(inputs))
+    texts = write_labels(inputs, names) if labels is None else read_labels(labels, len(inputs))
     words = {"title": title, "caption": caption} | place_cls(model, inputs, mask, names, texts)
     return StateExplorer(**signals, A=read.A, skip=read.skip, **words, **view)
 

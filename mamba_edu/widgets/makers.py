@@ -13,24 +13,24 @@ from mamba_edu.tasks import sample_last_marked
 from mamba_edu.widgets.explorer import StateExplorer
 
 BUCKET = (
-    "Press Play and watch the bucket fill, then empty. Then step size × 4: the same bucket on a "
-    "clock that runs four times as fast. Click a token to see how much of it is left."
+    "**Do:** press Play, then set the step size to 4×. Press a token to follow it. **See:** the "
+    "bucket fills and empties; on a faster clock it does so sooner, and forgets sooner."
 )
 OSCILLATOR = (
-    "One kick, then nothing. Press Play: the state turns as it shrinks. With step size × 10 it "
-    "makes the same turns in a tenth of the tokens, and soon skips most of each."
+    "**Do:** press Play, then set the step size to 10×. **See:** after one kick the state turns "
+    "as it shrinks; in long steps it turns just as fast, but you see little of each turn."
 )
 LINEAR = (
-    "One signal, every channel on a clock of its own. Change the channel and see the same two "
-    "pulses remembered for a few tokens or for most of the sequence. No token can change that."
+    "**Do:** change the channel, then press another token. **See:** each channel remembers the "
+    "two pulses on a clock of its own, and no token can change that clock."
 )
 MARKED = (
-    "The clock stands still but at marked tokens (▲). Press Play: the state is the last marked "
-    "value, for as long as you like. Follow a marked token: it is wiped by the next one."
+    "**Do:** press Play, then press a marked token, a triangle. **See:** the clock moves at marks "
+    "only: the state holds the last marked value, until the next one wipes it out."
 )
 SELECTIVE = (
-    "Press Play. A long bar is a token that moves the clock: it is written and it makes the state "
-    "forget. Click a token to see how much of it is left at every later one."
+    "**Do:** press Play, then press a token to follow it. **See:** where the bar is long the "
+    "clock moves: that token is written, and all before it are forgotten a little."
 )
 
 

@@ -14,7 +14,8 @@ NO_NUMBER = -128  # the code of what is not a finite number
 LARGEST = float(np.finfo(np.float32).max)
 SMALLEST = float(np.finfo(np.float32).tiny)
 
-IMPORT = re.compile(r'^import\s*\{[\w\s,$]*\}\s*from\s*"\./([\w-]+)\.mjs";[ \t]*\n', re.MULTILINE)
+NAMES = r"\{(?:(?!\bas\b)[\w\s,$])*\}"  # a module's own names: all files share one text
+IMPORT = re.compile(rf'^import\s*{NAMES}\s*from\s*"\./([\w-]+)\.mjs";[ \t]*\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?function\b|class\b|const\b|let\b)", re.MULTILINE)
 COMMENT = re.compile(r"^[ \t]*(?://.*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE)
 DEFAULT = "export default "

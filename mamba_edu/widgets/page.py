@@ -57,7 +57,7 @@ def write_page(module: str, css: str, data: bytes, values: dict, png: str, alt: 
         css=css,
         png=png,
         alt=html.escape(alt),
-        caption=html.escape(options["caption"]),
+        caption=html.escape(options["caption"].replace("**", "")),
         values=json.dumps(values, allow_nan=False).replace("<", "\\u003c"),
         data=base64.b64encode(data).decode(),
         module=module.replace(DEFAULT, "const pageWidget = "),

@@ -49,7 +49,7 @@ def read_sequence(
         ValueError: if the sequence is empty, lengths or sizes disagree, a step runs backwards, a
             rate is positive or a kind is unknown.
     """
-    given = {name: values for name, values in signals.items() if values is not None}
+    given = {k: v for k, v in signals.items() if v is not None or k != "skip"}
     read = {name: read_signal(name, values) for name, values in given.items()}
     check_shapes(**{name: (tensor, AXES[name]) for name, tensor in read.items()})
     for name in ("x", "A"):
@@ -93,9 +93,7 @@ def read_labels(labels: Sequence[str] | None, length: int) -> list[str]:
     """Read the text of each token."""
     labels = [""] * length if labels is None else list(labels)
     if len(labels) != length:
-        raise ValueError(
-            f"labels must hold a text for all {length} tokens; there are {len(labels)}"
-        )
+        raise ValueError(f"labels must name all {length} tokens; there are {len(labels)}")
     for label in labels:
         if not isinstance(label, str):
             raise TypeError(f"labels must be texts; one is {label!r}")

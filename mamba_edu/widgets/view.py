@@ -71,9 +71,10 @@ def choose_channels(whole: Tokens, channels: Sequence[int] | None) -> list[int]:
         return list(range(d_inner))
     if channels is None:
         return rank_channels(whole.delta[None], whole.A.real, MOST_CHANNELS).tolist()
-    chosen = [int(channel) for channel in channels]
-    is_there = all(0 <= channel < d_inner for channel in chosen)
-    if not 1 <= len(chosen) <= MOST_CHANNELS or len(set(chosen)) < len(chosen) or not is_there:
+    is_list = isinstance(channels, list | tuple | range)
+    chosen = [int(channel) for channel in channels if channel in range(d_inner)] if is_list else []
+    is_whole = is_list and len(set(chosen)) == len(channels)
+    if not is_whole or not 1 <= len(chosen) <= MOST_CHANNELS:
         raise ValueError(
             f"channels must be 1 to {MOST_CHANNELS} different numbers, 0 to {d_inner - 1}; got "
             f"{channels!r}"
