@@ -39,7 +39,7 @@ def draw_lens(influence: Any, position: int, labels: Sequence[str], title: str) 
     floor, top = find_range(sizes)
     fig = Figure(layout="constrained", figsize=(6.4, 4.4))
     above, below = fig.subplots(2, 1, height_ratios=(1, 1.6))
-    draw_bars(above, sizes[position], position, labels, floor)
+    draw_sizes(above, sizes[position], position, labels, floor)
     above.set(yscale="log", ylim=(floor / 2, 2 * top), ylabel="influence")
     above.set_xlim(-0.5, len(sizes) - 0.5)
     image = below.imshow(
@@ -87,7 +87,7 @@ def insert_cls(sizes: np.ndarray) -> np.ndarray:
     return grid
 
 
-def draw_bars(
+def draw_sizes(
     ax: Axes, row: np.ndarray, position: int, labels: Sequence[str], floor: float
 ) -> None:
     """Draw one row's sizes, its exact zeros as circles, CLS as a square, and the labels."""

@@ -36,12 +36,7 @@ def draw_race(
         ValueError: if there is not one name, list of counts and square grid a lane, or no title.
     """
     require_text("title", title)
-    is_square = all(grid.ndim == 2 and grid.shape[0] == grid.shape[1] for grid in grids)
-    if not names or not len(names) == len(counts) == len(grids) or not is_square:
-        raise ValueError(
-            "names, counts and grids must hold one entry a lane, the grids square; there are "
-            f"{len(names)}, {len(counts)} and {[grid.shape for grid in grids]}"
-        )
+    require_lanes(names, counts, grids)
     fig = Figure(layout="constrained", figsize=(6.4, 3.9))
     tops, bottoms = fig.subplots(2, len(names), squeeze=False, sharey="row", height_ratios=(2, 1))
     reach = max(map(len, counts)) + 0.6
@@ -49,16 +44,26 @@ def draw_race(
         ax.imshow(grid, label=name, cmap=PAINTS, vmin=0, vmax=3, interpolation="nearest")
         counted = f"{name}\n{len(done)} rounds, {sum(done)} operations"
         ax.set_title(counted, fontsize=9, fontweight="normal")
-        ax.set_xlabel("token")
-        ax.locator_params(nbins=5, integer=True)
+        ax.set(xlabel="token", xticks=range(0, len(grid), 5), yticks=range(0, len(grid), 5))
         draw_rounds(below, done, number)
         below.set(xlim=(0.4, reach), xlabel="round")
-    highest = max((count for done in counts for count in done), default=1)
     tops[0].set_ylabel("cell")
-    bottoms[0].set_ylim(0, 1.1 * highest)
+    bottoms[0].set_ylim(0, 1.1 * max(max(done, default=1) for done in counts))
     bottoms[0].set_ylabel("operations")
     fig.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
     return fig
+
+
+def require_lanes(
+    names: Sequence[str], counts: Sequence[Sequence[int]], grids: Sequence[np.ndarray]
+) -> None:
+    """Refuse lanes that lack their name, their counts or a square grid."""
+    is_square = all(grid.ndim == 2 and grid.shape[0] == grid.shape[1] for grid in grids)
+    if not names or not len(names) == len(counts) == len(grids) or not is_square:
+        raise ValueError(
+            "names, counts and grids must hold one entry a lane, the grids square; there are "
+            f"{len(names)}, {len(counts)} and {[grid.shape for grid in grids]}"
+        )
 
 
 def draw_rounds(ax: Axes, counts: Sequence[int], number: int) -> None:

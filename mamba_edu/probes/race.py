@@ -1,5 +1,6 @@
 """Three ways to the same prefixes: who is combined with whom in which round, and what it makes."""
 
+import itertools
 from typing import NamedTuple
 
 from jaxtyping import Float
@@ -137,10 +138,9 @@ def find_states(
 ) -> Float[Tensor, " length"]:
     """Find the state after each token, from an empty start: what all up to it have written."""
     states = write.clone()
-    for made in rounds:
-        for one in made:
-            if one.first == 0:
-                states[one.last] = one.write
+    for one in itertools.chain(*rounds):
+        if one.first == 0:
+            states[one.last] = one.write
     return states
 
 

@@ -54,14 +54,8 @@ class ClsLens(CanvasWidget):
         labels: Sequence[str] | None = None,
         start: dict | None = None,
     ):
-        given = [("causal", causal), ("bidirectional", bidirectional)]
-        maps = {name: read_sizes(name, sizes) for name, sizes in given if sizes is not None}
-        if "causal" not in maps:
-            raise TypeError("causal must hold numbers; got None")
+        maps = read_maps(causal, bidirectional)
         length = maps["causal"].shape[1]
-        others = [tuple(sizes.shape) for sizes in maps.values()]
-        if len(set(others)) > 1:
-            raise ValueError(f"causal and bidirectional must have one shape; they have {others}")
         labels = [str(s) for s in range(length)] if labels is None else read_labels(labels, length)
         start = find_lens_start(start, list(maps), length)
         options = {"title": title, "caption": caption, "labels": labels, "start": start}
@@ -71,6 +65,18 @@ class ClsLens(CanvasWidget):
         shown, alt = influence[start["direction"]], write_alt(options, influence)
         fig = draw_lens(shown, start["position"], labels, title)
         super().__init__("lens", {"influence": sent}, options, fig, alt)
+
+
+def read_maps(causal: Any, bidirectional: Any) -> dict[str, Tensor]:
+    """Read the maps that are there, by direction; they must have one shape."""
+    given = [("causal", causal), ("bidirectional", bidirectional)]
+    maps = {name: read_sizes(name, sizes) for name, sizes in given if sizes is not None}
+    if "causal" not in maps:
+        raise TypeError("causal must hold numbers; got None")
+    shapes = [tuple(sizes.shape) for sizes in maps.values()]
+    if len(set(shapes)) > 1:
+        raise ValueError(f"causal and bidirectional must have one shape; they have {shapes}")
+    return maps
 
 
 def read_sizes(name: str, sizes: Any) -> Tensor:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from matplotlib.figure import Figure
 from torch import Tensor
 
 from mamba_edu._checks import check_counts
@@ -22,7 +23,7 @@ CAPTION = (
 )
 HOW = {
     "sequential": "one token after the other",
-    "tree": "neighbours in pairs, up and down again",
+    "tree": "neighbours in pairs, up, then down",
     "chunked": "chunks of {chunk} side by side, then one by one, then again",
 }
 
@@ -72,12 +73,7 @@ class ScanRace(CanvasWidget):
         labels = [str(t) for t in range(length)] if labels is None else read_labels(labels, length)
         options = {"title": title, "caption": caption, "labels": labels, "start": start}
         options |= {"lanes": describe_lanes(lanes, chunk), "chunk": chunk, "digits": 12}
-        counts = [[len(made) for made in rounds] for rounds in lanes.values()]
-        shown = start or min(len(rounds) for rounds in lanes.values()) // 2
-        grids = [cover_cells(rounds, length, shown) for rounds in lanes.values()]
-        fig = draw_race(list(lanes), counts, grids, shown, title)
-        alt = write_race(options, counts, grids, shown)
-        super().__init__("race", code_race(lanes, steps), options, fig, alt)
+        super().__init__("race", code_race(lanes, steps), options, *draw_start(lanes, options))
 
 
 def read_steps(keep: Any, write: Any) -> Tensor:
@@ -107,6 +103,16 @@ def describe_lanes(lanes: dict[str, Rounds], chunk: int) -> list[dict[str, objec
         }
         for name, rounds in lanes.items()
     ]
+
+
+def draw_start(lanes: dict[str, Rounds], options: dict) -> tuple[Figure, str]:
+    """Draw how the race stands at its start, or else half way through the shortest lane."""
+    length = len(options["labels"])
+    shown = options["start"] or min(map(len, lanes.values())) // 2
+    counts = [[len(made) for made in rounds] for rounds in lanes.values()]
+    grids = [cover_cells(rounds, length, shown) for rounds in lanes.values()]
+    fig = draw_race(list(lanes), counts, grids, shown, options["title"])
+    return fig, write_race(options, counts, grids, shown)
 
 
 def cover_cells(rounds: Rounds, length: int, shown: int) -> np.ndarray:

@@ -74,7 +74,7 @@ export function drawLane(context, theme, place, scene, lane) {
   drawText(context, theme, writeCount(lane, scene.number), place.left, place.top + 2 * size, { bold: true, colour: scene.number >= lane.rounds ? theme.state : theme.ink });
   const measure = (words) => context.measureText(words).width;
   context.font = `${size * 0.85}px ${theme.family}`;
-  wrapWords(`${lane.how}; at most ${lane.most} at once`, place.width, measure)
+  wrapWords(`${lane.how}; up to ${lane.most} at once`, place.width, measure)
     .slice(0, 2)
     .forEach((words, k) => drawText(context, theme, words, place.left, place.top + (3.2 + k) * size, { scale: 0.85, colour: theme.muted }));
   const [wide, tall] = [cells.width / scene.length, cells.height / scene.length];
