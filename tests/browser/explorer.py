@@ -18,10 +18,12 @@ A = -torch.arange(1.0, d_state + 1).repeat(d_inner, 1)
 kinds = ["filler"] * 40 + ["needle"] + ["filler"] * 470 + ["cls"]
 explorer = StateExplorer(
     *(x, delta, A, B, C),
-    title="A state forgets", caption="Press Play.", kinds=kinds, start={"t": 300, "channel": 0, "followed": 40},
+    title="A state forgets", caption="Press Play.", kinds=kinds,
+    start={"t": 300, "channel": 0, "followed": 40},
 )
 explorer
 """
+PLAYING = "section.mamba[data-playing='true']"
 TALL = "line\n\n" * 60  # enough words for a page that could jump
 INKED = """canvas => {
     const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);

@@ -5,11 +5,16 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from browser.explorer import count_colours, find_explorer, open_probe, read_number, write_probe
+from browser.explorer import (
+    PLAYING,
+    count_colours,
+    open_probe,
+    read_number,
+    write_probe,
+)
 from browser.lab import SCROLLER, call_server, choose_in_menu, open_notebook, save, scroll_to, watch
 
 LOST = "Error displaying widget"
-PLAYING = "section.mamba[data-playing='true']"
 SCROLLED = "s => document.querySelector(s).scrollTop"
 
 
@@ -38,7 +43,7 @@ def move_range(page, root, label, key, times):
 
 
 def test_the_explorer_draws_where_the_text_says(shown):
-    page, root, complaints = shown
+    _, root, complaints = shown
     assert count_colours(root) > 50
     assert count_colours(root, ".mamba-side") > 20
     stands = [read_number(root, name) for name in ("t", "scale", "channel", "followed")]
@@ -150,7 +155,10 @@ def test_full_screen_is_filled_with_large_letters(shown):
 def test_the_dark_theme_is_followed(shown):
     page, root, complaints = shown
     paper = "e => getComputedStyle(e).backgroundColor"
-    light, picture = root.evaluate(paper), root.locator("canvas").first.evaluate("c => c.toDataURL()")
+    light, picture = (
+        root.evaluate(paper),
+        root.locator("canvas").first.evaluate("c => c.toDataURL()"),
+    )
     choose_in_menu(page, "Settings", "Theme")
     page.locator(".lm-Menu-itemLabel").get_by_text("JupyterLab Dark", exact=True).click()
     page.wait_for_selector("body[data-jp-theme-light='false']", state="attached")
@@ -161,7 +169,7 @@ def test_the_dark_theme_is_followed(shown):
 
 
 def test_without_its_kernel_the_explorer_goes_on(shown, address, probe):
-    page, root, complaints = shown
+    page, root, _ = shown
     save(page, probe)
     for kernel in json.loads(call_server(address, "kernels")):
         call_server(address, f"kernels/{kernel['id']}", "DELETE")
@@ -179,27 +187,3 @@ def test_reopened_without_a_kernel_the_still_picture_stands(shown, address, prob
     open_notebook(page, f"{before.rsplit('/', 1)[0]}/{probe.name}?{query}")
     scroll_to(page, ".jp-OutputArea-output img")
     assert LOST not in page.locator(".jp-Notebook").inner_text()
-
-
-def test_a_saved_page_plays_from_a_file(opened, tmp_path):
-    from browser.explorer import CODE
-
-    scope = {}
-    exec(CODE, scope)
-    path = tmp_path / "explorer.html"
-    scope["explorer"].save_html(path)
-    page, complaints = opened[0].context.new_page(), []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda r: r.url.startswith(("file:", "data:")) or complaints.append(r.url))
-    page.goto(path.as_uri())
-    root = find_explorer(page)
-    assert count_colours(root) > 50
-    page.keyboard.press("Tab")
-    root.locator(".mamba-timeline").focus()
-    page.keyboard.press("Home")
-    expect(root).to_have_attribute("data-t", "0")
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_timeout(200)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert complaints == []
-    page.close()
