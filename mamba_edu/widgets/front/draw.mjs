@@ -89,6 +89,8 @@ export function drawColourBar(context, theme, box, reach) {
   }
 }
 
+const MISSING = [[60, 60, 60], [200, 200, 200]]; // a chequerboard: no number of any size looks like it
+
 /** Paint a grid of codes -128..127 into a picture of one pixel a cell; rows come first. */
 export function paintCodes(codes, rows, columns, theme, place) {
   const canvas = document.createElement("canvas");
@@ -98,7 +100,7 @@ export function paintCodes(codes, rows, columns, theme, place) {
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) {
       const code = codes[place(row, column)];
-      const rgb = code === -128 ? [255, 0, 255] : theme.table[code + 127];
+      const rgb = code === -128 ? MISSING[(row + column) % 2] : theme.table[code + 127];
       image.data.set([rgb[0], rgb[1], rgb[2], 255], 4 * (row * columns + column));
     }
   }

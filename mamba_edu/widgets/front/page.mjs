@@ -70,6 +70,7 @@ function writeState({ data, options, scale, channel, pointed }, t) {
   const [c, n] = pointed ?? [channel, largest];
   const where = c === channel ? "" : `channel ${options.channels[c]}, `;
   const which = pointed || data.nStates === 1 ? where : "largest ";
+  if (lost >= 0 && !pointed) return `${options.states[lost]} is not a number`;
   const half = formatNumber(data.quantum(scale, c) / 2);
   return `${which}${options.states[n]} = ${formatNumber(data.state(scale, c, t, n))} (± ${half})`;
 }
@@ -110,7 +111,8 @@ export function tell(page, controls, scene, player, t, voice) {
   if (page.told === key) return;
   page.told = key;
   const parts = writeReading(scene, t);
-  page.reading.replaceChildren(...parts.map((words) => makeElement("span", { textContent: words })));
+  const tags = parts.map((words) => makeElement(words.startsWith("left of") ? "strong" : "span", { textContent: words }));
+  page.reading.replaceChildren(...tags);
   page.timeline.setAttribute("aria-valuenow", `${scene.options.first + t}`);
   page.timeline.setAttribute("aria-valuetext", parts.join(", "));
   controls.play.textContent = player.isPlaying ? "❚❚ Pause" : "▶ Play";
