@@ -45,8 +45,9 @@ def draw_race(
         counted = f"{name}\n{len(done)} rounds, {sum(done)} operations"
         ax.set_title(counted, fontsize=9, fontweight="normal")
         ax.set(xlabel="token", xticks=range(0, len(grid), 5), yticks=range(0, len(grid), 5))
-        draw_rounds(below, done, number)
-        below.set(xlim=(0.4, reach), xlabel="round")
+        draw_rounds(below, done, number, reach)
+    words = f"after round {number}\ngrey: own step\npale: a part\ndark: ready"
+    tops[0].text(0.98, 0.98, words, ha="right", va="top", transform=tops[0].transAxes, fontsize=9)
     tops[0].set_ylabel("cell")
     bottoms[0].set_ylim(0, 1.1 * max(max(done, default=1) for done in counts))
     bottoms[0].set_ylabel("operations")
@@ -66,11 +67,12 @@ def require_lanes(
         )
 
 
-def draw_rounds(ax: Axes, counts: Sequence[int], number: int) -> None:
+def draw_rounds(ax: Axes, counts: Sequence[int], number: int, reach: float) -> None:
     """Draw a bar a round, the rounds to come pale."""
     rounds = np.arange(1, len(counts) + 1)
     colour = ROLES["state"]["color"]
     paints = [colour if round_ <= number else "#8CC3E6" for round_ in rounds]
     ax.vlines(rounds, 0, counts, paints, linewidth=4)
     ax.plot(rounds, counts, label="operations", linewidth=0, marker="")
+    ax.set(xlim=(0.4, reach), xlabel="round")
     ax.locator_params(nbins=4, integer=True)
