@@ -82,11 +82,7 @@ def check_steps(delta: Tensor) -> None:
         ValueError: with the smallest step and where it stands.
     """
     check_finite(delta=delta)
-    if (delta < 0).any():
-        raise ValueError(
-            f"delta must be at least 0, a step cannot run backwards; the smallest is "
-            f"{delta.min():.3g}{_say_index(delta == delta.min())}"
-        )
+    _check_forward(delta)
 
 
 def check_rates(A: Tensor) -> None:
@@ -110,12 +106,7 @@ def check_clock(delta: Tensor, A: Tensor) -> None:
         ValueError: if a step runs backwards, or a rate is positive or not finite.
     """
     check_rates(A)
-    if (delta < 0).any():
-        smallest = torch.where(delta < 0, delta, 0).min()
-        raise ValueError(
-            f"delta must be at least 0, a step cannot run backwards; the smallest is "
-            f"{smallest:.3g}{_say_index(delta == smallest)}"
-        )
+    _check_forward(delta)
 
 
 def check_broadcast(**tensors: Tensor) -> None:
@@ -223,6 +214,16 @@ def check_interval(**intervals: object) -> None:
             raise TypeError(f"{name} must be a number; its type is {type(number).__name__}")
         if not (math.isfinite(number) and number > 0):
             raise ValueError(f"{name} must be a finite number above 0; it is {number}")
+
+
+def _check_forward(delta: Tensor) -> None:
+    """Refuse step sizes that run backwards; NaN is not told apart from those that do not."""
+    if (delta < 0).any():
+        smallest = torch.where(delta < 0, delta, 0).min()
+        raise ValueError(
+            f"delta must be at least 0, a step cannot run backwards; the smallest is "
+            f"{smallest:.3g}{_say_index(delta == smallest)}"
+        )
 
 
 def _check_dtypes(allowed: tuple[torch.dtype, ...], tensors: dict[str, object]) -> None:
