@@ -6,6 +6,8 @@ import re
 
 import numpy as np
 import pytest
+from front_end import open_front_end
+from IPython.display import display
 from matplotlib.figure import Figure
 
 from mamba_edu.figures import Line, draw_lines
@@ -59,6 +61,17 @@ def test_the_still_is_the_same_in_every_run():
     assert still["text/plain"].splitlines()[0] == repr(one).splitlines()[0] == ALT
     assert metadata == {"image/png": {"width": 640, "alt": ALT}}
     assert one.to_png() == base64.b64decode(still["image/png"]) == to_png(draw(), SHARPNESS)
+
+
+def test_a_cell_shows_the_widget_then_its_caption_in_words():
+    widget = make()
+    with open_front_end() as shown:
+        display(widget)
+    live, caption = shown
+    assert {**live["data"], VIEW: 0} == {**widget._repr_mimebundle_()[0], VIEW: 0}
+    assert live["metadata"] == {"image/png": {"width": 640, "alt": ALT}}
+    assert caption["data"]["text/plain"] == OPTIONS["caption"]
+    assert "A line &lt;rises&gt; to 6." in caption["data"]["text/markdown"]
 
 
 def test_a_page_holds_all_and_asks_for_nothing(tmp_path):

@@ -1,6 +1,7 @@
 """Arrays go into bytes and back, values into 255 steps; modules become one that node can read."""
 
 import subprocess
+import tomllib
 
 import numpy as np
 import pytest
@@ -157,3 +158,11 @@ def test_node_reads_each_joined_module(name, tmp_path):
 
 def test_there_is_something_to_join():
     assert "explorer" in ENTRIES
+
+
+def test_an_installed_package_holds_the_front_end():
+    package = FRONT.parents[1]
+    settings = tomllib.loads((package.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = settings["tool"]["setuptools"]["package-data"]["mamba_edu"]
+    packed = {path for pattern in patterns for path in package.glob(pattern)}
+    assert packed >= {path for path in FRONT.iterdir() if path.is_file()}
