@@ -174,3 +174,10 @@ def call_server(address: str, path: str, method: str = "GET") -> bytes:
     request = urllib.request.Request(f"{base}/api/{path}", method=method, headers=headers)
     with urllib.request.urlopen(request, timeout=30) as answer:
         return answer.read()
+
+
+def stop_kernel(address: str, name: str) -> None:
+    """Stop the kernel of one notebook, as a reader does in the list of running ones."""
+    for session in json.loads(call_server(address, "sessions")):
+        if session["path"].endswith(name):
+            call_server(address, f"sessions/{session['id']}", "DELETE")

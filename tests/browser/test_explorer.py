@@ -1,7 +1,5 @@
 """The hidden-state explorer in a real JupyterLab: drawn, played, moved, filled, alone."""
 
-import json
-
 import pytest
 from playwright.sync_api import expect
 
@@ -12,7 +10,7 @@ from browser.explorer import (
     read_number,
     write_probe,
 )
-from browser.lab import SCROLLER, call_server, choose_in_menu, open_notebook, save, scroll_to, watch
+from browser.lab import SCROLLER, choose_in_menu, open_notebook, save, scroll_to, stop_kernel, watch
 
 LOST = "Error displaying widget"
 SCROLLED = "s => document.querySelector(s).scrollTop"
@@ -171,8 +169,7 @@ def test_the_dark_theme_is_followed(shown):
 def test_without_its_kernel_the_explorer_goes_on(shown, address, probe):
     page, root, _ = shown
     save(page, probe)
-    for kernel in json.loads(call_server(address, "kernels")):
-        call_server(address, f"kernels/{kernel['id']}", "DELETE")
+    stop_kernel(address, probe.name)
     page.wait_for_timeout(500)
     t = read_number(root, "t")
     move_range(page, root, "t", "ArrowLeft", 2)

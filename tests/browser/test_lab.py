@@ -1,10 +1,8 @@
 """Notebook 01 as its reader meets it: in JupyterLab, in their workbook, in this order."""
 
-import json
-
 from playwright.sync_api import expect
 
-from browser.lab import call_server, open_notebook, run_all, save, scroll_on, scroll_to
+from browser.lab import open_notebook, run_all, save, scroll_on, scroll_to, stop_kernel
 from mamba_edu.cli.notebook import read_notebook
 
 PICTURE = ".jp-OutputArea-output img"
@@ -61,8 +59,7 @@ def test_a_moved_slider_draws_another_picture(opened):
 def test_a_saved_notebook_shows_its_pictures_without_its_kernel(opened, address, copy, course):
     page, complaints = opened
     save(page, copy)
-    for kernel in json.loads(call_server(address, "kernels")):
-        call_server(address, f"kernels/{kernel['id']}", "DELETE")
+    stop_kernel(address, copy.name)
     complaints.clear()  # the page may say that its kernel is gone
     open_notebook(page, address)
     scroll_to(page, PICTURE)
