@@ -1,4 +1,4 @@
-"""The commands behind course.py: lab, test, build, reset."""
+"""The commands behind course.py: lab, test, build, reset, sweep."""
 
 import argparse
 import sys
@@ -50,6 +50,12 @@ def make_parser() -> argparse.ArgumentParser:
     reset = commands.add_parser("reset", help="a fresh copy of a notebook; yours is kept")
     reset.add_argument("number", metavar="NN", help="which")
     reset.set_defaults(run=run_reset)
+
+    sweep = commands.add_parser("sweep", help="measure again what the tables in results hold")
+    sweep.add_argument("names", nargs="*", metavar="NAME", help="which; all, if none is named")
+    sweep.add_argument("--jobs", type=int, default=1, metavar="N", help="so many runs at a time")
+    sweep.add_argument("--fresh", action="store_true", help="forget the tables and start over")
+    sweep.set_defaults(run=run_grids)
     return parser
 
 
@@ -96,3 +102,10 @@ def run_reset(arguments: argparse.Namespace) -> int:
     print(f"Your workbook has a fresh copy of notebook {arguments.number}.")
     print(f"Yours is kept: {kept.relative_to(ROOT)}" if kept else "There was none of yours yet.")
     return 0
+
+
+def run_grids(arguments: argparse.Namespace) -> int:
+    """Run grids of experiments and store their tables."""
+    from mamba_edu.cli.sweep import sweep_grids
+
+    return sweep_grids(arguments.names, arguments.jobs, arguments.fresh)
