@@ -2,12 +2,18 @@
 
 from pathlib import Path
 
+from mamba_edu.experiments.block_parts import BLOCK_PARTS, CURRICULUM, STEP_STARTS
 from mamba_edu.experiments.cls_position import CLS_POSITION
 from mamba_edu.experiments.sweeping import Sweep
 from mamba_edu.experiments.tables import Row, read_table
 
 RESULTS = Path(__file__).parents[1] / "results"
-SWEEPS: dict[str, Sweep] = {"cls_position": CLS_POSITION}
+SWEEPS: dict[str, Sweep] = {
+    "block_parts": BLOCK_PARTS,
+    "cls_position": CLS_POSITION,
+    "curriculum": CURRICULUM,
+    "step_starts": STEP_STARTS,
+}
 
 
 def load_results(name: str) -> list[Row]:
