@@ -157,7 +157,7 @@ def test_the_command_runs_what_it_is_asked_and_says_so(monkeypatch, tmp_path, ca
 
 def test_the_command_names_the_grids_that_there_are(capsys):
     assert main(["sweep", "nothing"]) == 2
-    assert "no grid 'nothing'; there are: cls_position" in capsys.readouterr().out
+    assert f"no grid 'nothing'; there are: {', '.join(sorted(SWEEPS))}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", SWEEPS)

@@ -50,13 +50,17 @@ def make_parser() -> argparse.ArgumentParser:
     reset = commands.add_parser("reset", help="a fresh copy of a notebook; yours is kept")
     reset.add_argument("number", metavar="NN", help="which")
     reset.set_defaults(run=run_reset)
+    add_sweep(commands)
+    return parser
 
+
+def add_sweep(commands: "argparse._SubParsersAction") -> None:
+    """Describe the command that measures again what the tables hold."""
     sweep = commands.add_parser("sweep", help="measure again what the tables in results hold")
     sweep.add_argument("names", nargs="*", metavar="NAME", help="which; all, if none is named")
     sweep.add_argument("--jobs", type=int, default=1, metavar="N", help="so many runs at a time")
     sweep.add_argument("--fresh", action="store_true", help="forget the tables and start over")
     sweep.set_defaults(run=run_grids)
-    return parser
 
 
 # Each command imports what it needs when it runs, so that the others start at once.

@@ -65,7 +65,7 @@ def answer_blind() -> tuple[int, str]:
     lots, share = 1 / len(LANGUAGES), int(target.bincount().max()) / len(target)
     mean = average_accuracy("names, CLS first")
     return nearest(mean, (lots, share, 0.5)), (
-        f"Over five seeds it is right {mean:.2f} of the time; lots would give {lots:.2f}, and the "
+        f"Over all seeds it is right {mean:.2f} of the time; lots would give {lots:.2f}, and the "
         f"most frequent language makes up {share:.2f} of the names."
     )
 
@@ -89,7 +89,7 @@ def answer_half() -> tuple[int, str]:
     """Compare CLS in the middle of a digit with CLS at its end."""
     middle, last = (average_accuracy(f"digits, CLS {place}") for place in ("middle", "last"))
     options = (average_accuracy("digits, CLS first"), last / 2, last)
-    evidence = f"Over five seeds: {middle:.2f} from the middle, {last:.2f} from the end."
+    evidence = f"Over all seeds: {middle:.2f} from the middle, {last:.2f} from the end."
     return nearest(middle, options), evidence
 
 
