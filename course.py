@@ -12,6 +12,8 @@
     python3 course.py reset NN          a fresh copy of notebook NN; yours is kept, dated
     python3 course.py build [NN ...]    run notebooks again and store what they print
             --solutions DIR             put the solutions in, run, and write into DIR instead
+    python3 course.py sweep [NAME ...]  measure again what the tables in mamba_edu/results hold
+            --jobs N   --fresh          so many runs at a time; forget the tables, start over
     python3 course.py --help            this page
 
 In this folder, .venv holds what was installed and workbook your copies. In your home folder, pip
@@ -25,7 +27,7 @@ import sys
 # Python 3.6 must be able to read this file, to be told that it is too old.
 OLDEST = (3, 11)
 TORCH_CPU = "https://download.pytorch.org/whl/cpu"  # PyPI's Linux build brings 3 GB for GPUs
-COMMANDS = ("lab", "test", "build", "reset", "demo")
+COMMANDS = ("lab", "test", "build", "reset", "demo", "sweep")
 ROOT = os.path.dirname(os.path.realpath(__file__))
 
 

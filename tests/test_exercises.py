@@ -5,108 +5,14 @@ import inspect
 import math
 
 import pytest
-import torch
 from rules.trees import list_notebooks
+from slips import MODULES, SLIPS, sum_twenty_terms
 
 from mamba_edu.cli.notebook import read_notebook
 from mamba_edu.cli.solutions import list_tags
-from mamba_edu.exercises import n00, n01, n02, n03, n04
+from mamba_edu.exercises import n00, n02, n04
 from mamba_edu.exercises.frame import CheckFailed, Exercise, copy_case, find_difference
 
-MODULES = (n00, n01, n02, n03, n04)
-# Answers as readers write them, and a word of the sentence that each must earn. They are written
-# here once more, so that the sentences are tested and not only found again.
-SLIPS = {
-    n00.check_share_left: [
-        (lambda keep, steps: sum(keep for _ in range(steps)), "a product, not a sum"),
-        (lambda keep, steps: 1 - (1 - keep) * steps, "of what is left, not of the start"),
-    ],
-    n00.check_shape_of_states: [
-        (lambda x, A: (*x.transpose(1, 2).shape, A.shape[-1]), "length comes before the channels"),
-        (lambda x, A: tuple(x.shape[:2]) + tuple(A.shape[1:]), "the channel axis is missing"),
-    ],
-    n01.check_steps_to_half: [
-        (lambda a_bar: 1 / math.log(1 / a_bar), "time constant, to 1/e"),
-        (lambda a_bar: 1 / math.log(0.5, a_bar), "upside down"),
-        (lambda a_bar: math.log(2, a_bar), "a minus is missing"),
-    ],
-    n01.check_smooth: [
-        (lambda x, half_life: filter_with(x, 0.5 ** (1 / half_life), 1.0), "weight the input by"),
-        (
-            lambda x, half_life: torch.cat([x[:1] * 0, n01.solve_smooth(x, half_life)[:-1]]),
-            "the state before it reads the token",
-        ),
-        (lambda x, half_life: filter_with(x, 0.5**half_life, 1 - 0.5**half_life), "root of 0.5"),
-        (
-            lambda x, half_life: filter_with(x, 1 - 0.5 ** (1 / half_life), 0.5 ** (1 / half_life)),
-            "swapped",
-        ),
-        (
-            lambda x, half_life: n01.solve_smooth(x - x[0], half_life) + x[0],
-            "starts empty",
-        ),
-    ],
-    n01.check_make_oscillator: [
-        (lambda period, half_life: math.log(0.5) / half_life + 1j / period, "one turn is 2 pi"),
-        (lambda period, half_life: -1 / half_life + 2j * math.pi / period, "differ by ln 2"),
-        (lambda period, half_life: math.log(2) / half_life + 2j * math.pi / period, "grows"),
-        (lambda period, half_life: math.log(0.5) / half_life - 2j * math.pi / period, "clockwise"),
-    ],
-    n02.check_tokens_to_half: [
-        (lambda A, delta: math.log(2) / abs(A), "half-life in time"),
-        (lambda A, delta: -math.log(2) / A * delta, "divide by delta"),
-        (lambda A, delta: math.log(2) / A / delta, "a minus is missing"),
-    ],
-    n02.check_from_average: [
-        (lambda a_bar: (a_bar - 1.0, 1.0 - a_bar), "inverts Euler's rule"),
-        (lambda a_bar: (math.log(a_bar), 1.0 - a_bar), "for one step already taken"),
-        (lambda a_bar: (math.log(a_bar), 1), "B = 1"),
-    ],
-    n02.check_safe_gain: [
-        (lambda z: (z.exp() - 1) / z, "0 / 0 at z = 0"),
-        (lambda z: torch.where(z == 0, 1.0, (z.exp() - 1) / z), "NaN times 0 is NaN"),
-        (lambda z: torch.nan_to_num(z.expm1() / z, nan=1.0), "or nan_to_num"),
-        (lambda z: guard_at_zero(z), "its gradient subtracts"),
-        (
-            lambda z: torch.from_numpy(n02.solve_safe_gain(z).detach().numpy()),
-            "no gradient",
-        ),
-    ],
-    n03.check_pulse_answer: [
-        (
-            lambda a_bar, b_bar, c, length: multiply_on(c * b_bar * a_bar, a_bar, length),
-            "off by one",
-        ),
-        (lambda a_bar, b_bar, c, length: multiply_on(c, a_bar, length), "it is missing"),
-        (lambda a_bar, b_bar, c, length: multiply_on(b_bar, c * a_bar, length), "c reads once"),
-    ],
-    n03.check_to_matrix: [
-        (lambda kernel: torch.stack([shift(kernel, s) for s in range(len(kernel))]), "transposed"),
-        (lambda kernel: kernel[tell_distance(kernel) % len(kernel)], "wraps round"),
-        (lambda kernel: kernel[tell_distance(kernel).abs()], "symmetric"),
-    ],
-    n03.check_raw_missed: [
-        (lambda p: 1 - 1 / (2 - p), "handed the marked values"),
-        (lambda p: p / (2 - p), "the missed one is the rest"),
-        (lambda p: (1 + p) * (1 - p), "reach back over all earlier tokens"),
-        (lambda p: 1 - p, "it explains p squared"),
-    ],
-    n04.check_choose_steps: [
-        (lambda marks, at_marks: torch.where(marks > 0, 0, at_marks), "the other way round"),
-        (lambda marks, at_marks: torch.where(marks > 0, at_marks, 1), "an ordinary step leaks"),
-        (lambda marks, at_marks: marks.clone(), "make it at_marks"),
-    ],
-    n04.check_step_that_keeps: [
-        (lambda A, share: (share - 1) / A, "not fall along a straight line"),
-        (lambda A, share: A * math.log(share), "divide by the rate"),
-        (lambda A, share: math.log(1 / share) / A, "runs backwards"),
-    ],
-    n04.check_bias_for: [
-        (lambda delta: math.log(delta), "softplus is not exp"),
-        (lambda delta: delta + math.log1p(math.exp(-delta)), "softplus itself"),
-        (lambda delta: math.log(math.exp(delta) - 1), "loses its digits"),
-    ],
-}
 EXERCISES = [v for m in MODULES for v in vars(m).values() if isinstance(v, Exercise)]
 CHECKS = {check.__name__.removeprefix("check_"): check for check in SLIPS}
 STUBS = {
@@ -115,40 +21,6 @@ STUBS = {
     for cell in read_notebook(path).cells
     if "exercise" in list_tags(cell)
 }
-
-
-def filter_with(x, a_bar, b_bar):
-    """A bucket as one matrix."""
-    t = torch.arange(len(x), dtype=x.dtype)
-    return torch.tril(b_bar * a_bar ** (t[:, None] - t).clamp(min=0)) @ x
-
-
-def guard_at_zero(z):
-    """A quotient that is guarded at 0 itself and nowhere else."""
-    guarded = torch.where(z == 0, 1.0, z)
-    return torch.where(z == 0, 1 + z / 2, torch.expm1(z) / guarded)
-
-
-def sum_twenty_terms(z):
-    """A power series that is used wherever z lies."""
-    return sum(z**k / math.factorial(k + 1) for k in range(20))
-
-
-def multiply_on(start, factor, length):
-    """A geometric series, one number after the other."""
-    series = [start * factor**k for k in range(length)]
-    return torch.tensor(series, dtype=torch.float64)
-
-
-def shift(kernel, steps):
-    """A kernel that begins some steps later."""
-    return torch.cat([kernel.new_zeros(steps), kernel])[: len(kernel)]
-
-
-def tell_distance(kernel):
-    """How far the moment of each row lies behind the token of each column."""
-    t = torch.arange(len(kernel))
-    return t[:, None] - t
 
 
 @pytest.fixture(params=EXERCISES, ids=lambda exercise: exercise.name)

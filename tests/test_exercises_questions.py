@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from mamba_edu.exercises import n00, n01, n02, n03, n04
+from mamba_edu.exercises import n00, n01, n02, n03, n04, n06, n07
 from mamba_edu.reader import Claim, Question, judge
 from mamba_edu.reader.guess import write_still
 
-MODULES = (n00, n01, n02, n03, n04)
+MODULES = (n00, n01, n02, n03, n04, n06, n07)
 QUESTIONS = {
     question.key: question
     for module in MODULES
@@ -24,7 +24,7 @@ QUESTIONS = {
 # sqrt(erfc(7.5 * 0.1 pi)) = 3 % lie beyond. 0.8 / 1.8 = 44 %. With steps of 1 between marks a value
 # is k tokens old with chance 0.2 * 0.8^k: 1 - 0.4 / (1 - 0.8 / e) + 0.2 / (1 - 0.8 / e^2) = 0.66.
 # Half of a sum of two explains half of either. A thousand steps of softplus(-5) = 0.0067 leave
-# exp(-6.7) = 0.001.
+# exp(-6.7) = 0.001. exp(-ln 2) is one half. What is trained is looked up in the shipped tables.
 RIGHT = {
     "n00.nine_tenths": ("about a third", 0.349),
     "n00.longer_memory": ("less noise", 0.186 / 0.414),
@@ -40,6 +40,12 @@ RIGHT = {
     "n04.held_step": ("none at all, Δ = 0", 0.66),
     "n04.drawers": ("one half", 50),
     "n04.never_zero": ("practically nothing", 0.001),
+    "n06.spare_part": ("the one without its gate", 1.0),
+    "n06.dead_clock": ("1 token", 0.693),
+    "n06.long_only": ("no better than guessing", 0.125),
+    "n07.front": ("on none", 0),
+    "n07.blind": ("as often as the most frequent language comes", 0.12),
+    "n07.half": ("about as often", 0.76),
 }
 ANSWERED = {key: q for key, q in QUESTIONS.items() if q.answer is not None}
 
@@ -104,3 +110,30 @@ def test_the_claim_about_a_clock_that_listens_can_fail(missed, word):
     """Margin 0.2: rows that differ by less decide nothing; rows the other way round flip it."""
     rows = [{"seed": s, "bound": 0.44 + 0.001 * s, "selective": missed} for s in range(5)]
     assert judge(n04.LISTENS, rows).word == word
+
+
+@pytest.mark.parametrize(
+    "claim", ["CONV", "SELECTION", "ALL_LN2", "TOO_LONG", "SHORT_FIRST", "HOW_SHORT"]
+)
+@pytest.mark.parametrize(
+    ("better", "worse", "word"),
+    [(0.9, 0.1, "holds"), (0.9, 0.75, "depends"), (0.8, 0.9, "depends"), (0.1, 0.9, "fails")],
+)
+def test_the_claims_that_compare_two_trainings_can_fail(claim, better, worse, word):
+    """Margin 0.2: rows that differ by less decide nothing; rows the other way round flip it."""
+    rows = [{"seed": s, "better": better - 0.001 * s, "worse": worse} for s in range(5)]
+    assert judge(getattr(n06, claim), rows).word == word
+
+
+@pytest.mark.parametrize(
+    ("right", "word"), [(0.95, "holds"), (0.6, "depends"), (0.4, "depends"), (0.1, "fails")]
+)
+def test_the_claim_about_a_spare_gate_can_fail(right, word):
+    rows = [{"seed": s, "without": right + 0.001 * s} for s in range(5)]
+    assert judge(n06.GATE, rows).word == word
+
+
+def test_one_seed_that_differs_takes_a_claim_its_word():
+    """As in the table of the starts at ln 2, where one seed of five does not learn."""
+    rows = [{"seed": s, "better": 1.0, "worse": 0.15 if s == 1 else 1.0} for s in range(5)]
+    assert judge(n06.ALL_LN2, rows).word == "depends"

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from mamba_edu.discretize import discretize_zoh
-from mamba_edu.exercises import n00, n01, n02, n03, n04
+from mamba_edu.exercises import n00, n01, n02, n03, n04, n06
+from mamba_edu.layers import MambaStack, convolve_depthwise
 from mamba_edu.linear import fit_linear_filter, run_convolution, run_recurrence, trace_states
 from mamba_edu.tasks import sample_last_marked
 
@@ -116,3 +117,29 @@ def test_the_step_that_keeps_a_share_keeps_it_by_the_package_s_rule(A, share):
 def test_softplus_of_the_bias_is_the_step(delta):
     bias = torch.tensor(n04.solve_bias_for(delta), dtype=torch.float64)
     assert torch.logaddexp(bias, torch.zeros_like(bias)).item() == pytest.approx(delta, rel=1e-11)
+
+
+@pytest.mark.parametrize("sizes", [(6, 2, 5, 4, 3), (4, 1, 2, 1, 1)])
+def test_counted_memory_is_what_a_stack_carries(sizes):
+    names = ("d_model", "expand", "d_state", "d_conv", "n_layers")
+    given = dict(zip(names, sizes, strict=True))
+    _, states = MambaStack(**given)(torch.zeros(1, 9, sizes[0]), return_state=True)
+    assert n06.solve_count_memory(**given) == sum(part.numel() for s in states for part in s)
+
+
+def test_a_dead_channel_has_lost_half_when_one_steps_it_there():
+    bias = torch.linspace(-6, 2, 33, dtype=torch.float64)
+    left = torch.ones_like(bias)
+    for _ in range(7):
+        left = left * torch.exp(-torch.logaddexp(bias, torch.zeros_like(bias)))
+    assert torch.equal(n06.solve_find_dead(bias, 7), left <= 0.5)
+    assert 0 < n06.solve_find_dead(bias, 7).sum() < 33
+
+
+def test_a_convolution_in_steps_is_the_package_s_at_once():
+    rng = torch.Generator().manual_seed(0)
+    shapes = {"signal": (7, 3), "weight": (3, 4), "bias": (3,)}
+    given = {k: torch.randn(s, generator=rng, dtype=torch.float64) for k, s in shapes.items()}
+    walked = n06.walk_conv(n06.solve_step_conv)(**given)
+    y, tail = convolve_depthwise(given["signal"][None], given["weight"], given["bias"])
+    torch.testing.assert_close(walked, torch.cat([y[0], tail[0]]))

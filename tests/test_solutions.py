@@ -85,6 +85,7 @@ def test_a_stub_that_its_solution_cannot_replace_is_refused(stub, message):
 
 @pytest.mark.parametrize("call", ["check_double(double)", "n05.check_double(double)"])
 def test_a_check_that_prints_nothing_has_failed(call):
-    assert find_failed_checks(make_notebook(make_code("check_machine()"), make_code(call))) == [
+    others = make_code("check_machine()\ncheck_health(double)")
+    assert find_failed_checks(make_notebook(others, make_code(call))) == [
         "cell 2: check_double must print 'passed'; it printed 'nothing'"
     ]

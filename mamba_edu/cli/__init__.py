@@ -1,4 +1,4 @@
-"""The commands behind course.py: lab, test, build, reset, demo."""
+"""The commands behind course.py: lab, test, build, reset, demo, sweep."""
 
 import argparse
 import sys
@@ -51,6 +51,7 @@ def make_parser() -> argparse.ArgumentParser:
     reset.add_argument("number", metavar="NN", help="which")
     reset.set_defaults(run=run_reset)
     add_demo(commands)
+    add_sweep(commands)
     return parser
 
 
@@ -61,6 +62,15 @@ def add_demo(commands: argparse._SubParsersAction) -> None:
     demo.add_argument("--list", action="store_true", help="say which there are")
     demo.add_argument("--no-browser", action="store_true", help="only build them")
     demo.set_defaults(run=run_demo)
+
+
+def add_sweep(commands: "argparse._SubParsersAction") -> None:
+    """Describe the command that measures again what the tables hold."""
+    sweep = commands.add_parser("sweep", help="measure again what the tables in results hold")
+    sweep.add_argument("names", nargs="*", metavar="NAME", help="which; all, if none is named")
+    sweep.add_argument("--jobs", type=int, default=1, metavar="N", help="so many runs at a time")
+    sweep.add_argument("--fresh", action="store_true", help="forget the tables and start over")
+    sweep.set_defaults(run=run_grids)
 
 
 # Each command imports what it needs when it runs, so that the others start at once.
@@ -115,3 +125,10 @@ def run_demo(arguments: argparse.Namespace) -> int:
     if arguments.list:
         return list_demos()
     return open_demo(ROOT, arguments.name, browser=not arguments.no_browser)
+
+
+def run_grids(arguments: argparse.Namespace) -> int:
+    """Run grids of experiments and store their tables."""
+    from mamba_edu.cli.sweep import sweep_grids
+
+    return sweep_grids(arguments.names, arguments.jobs, arguments.fresh)

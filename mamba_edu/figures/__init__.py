@@ -1,6 +1,7 @@
 """Arrays in, a `Figure` out. Nothing is shown here, and no maths is done."""
 
 from mamba_edu.figures.describe import describe_drawing
+from mamba_edu.figures.dots import draw_dots
 from mamba_edu.figures.lines import draw_lines, draw_phase
 from mamba_edu.figures.maps import draw_maps
 from mamba_edu.figures.require import require_figure, require_text
@@ -10,6 +11,7 @@ __all__ = [
     "ROLES",
     "Line",
     "describe_drawing",
+    "draw_dots",
     "draw_lines",
     "draw_maps",
     "draw_phase",

@@ -3,6 +3,7 @@
 from mamba_edu.layers.block import MambaBlock, MambaState
 from mamba_edu.layers.convolution import convolve_depthwise
 from mamba_edu.layers.norm import RMSNorm
+from mamba_edu.layers.parts import take_out
 from mamba_edu.layers.pretrained import load_pretrained
 from mamba_edu.layers.reference import load_reference
 from mamba_edu.layers.stack import MambaStack, ResidualBlock
@@ -28,4 +29,5 @@ __all__ = [
     "load_pretrained",
     "load_reference",
     "start_rates",
+    "take_out",
 ]

@@ -4,7 +4,12 @@ from mamba_edu.tasks.batch import Batch, draw_from
 from mamba_edu.tasks.digits import load_digit_sequences
 from mamba_edu.tasks.names import LANGUAGES, load_names
 from mamba_edu.tasks.recording import Recording, load_recording
-from mamba_edu.tasks.synthetic import N_FILLERS, sample_last_marked, sample_needle
+from mamba_edu.tasks.synthetic import (
+    N_FILLERS,
+    sample_last_marked,
+    sample_needle,
+    sample_trigger,
+)
 
 __all__ = [
     "LANGUAGES",
@@ -17,4 +22,5 @@ __all__ = [
     "load_recording",
     "sample_last_marked",
     "sample_needle",
+    "sample_trigger",
 ]

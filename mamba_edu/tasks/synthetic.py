@@ -84,3 +84,47 @@ def sample_needle(
     anywhere = torch.randint(length, (batch, 1), generator=rng)
     place = anywhere if depth is None else torch.full_like(anywhere, round(depth * (length - 1)))
     return Batch(inputs.scatter(1, place, target[:, None]), target)
+
+
+def sample_trigger(
+    batch: int, length: int, seed: int, n_classes: int = 8, distance: int = 1
+) -> Batch:
+    """Sample the task of naming the value that a trigger points at.
+
+    Each id below n_classes, a value, stands once in every sequence. The id n_classes, the trigger,
+    stands once too, and the value `distance` tokens behind it is the class. All other tokens are
+    filler, drawn from the N_FILLERS ids above and equal in chance. Which values are there says
+    nothing, since all are; only where they stand does.
+
+    What grows with the length: the filler. What does not: there is one trigger and the same
+    n_classes - 1 values that are not meant, and it is as near to the one that is.
+    Chance: 1/n_classes.
+
+    Args:
+        batch, length: how many sequences, and how long; all values and the trigger must fit, and
+            the trigger with what it points at.
+        seed: of the generator; the same seed gives the same task.
+        n_classes: how many values there are, all equal in chance; at least 2.
+        distance: how many tokens behind the trigger its value stands; at least 1.
+
+    Returns:
+        inputs (batch, length), ids up to n_classes + N_FILLERS; target, the classes; no mask.
+
+    Raises:
+        TypeError: if a size is not an int.
+        ValueError: if a size is out of range.
+    """
+    check_counts(0, batch=batch)
+    check_counts(2, n_classes=n_classes)
+    check_counts(1, distance=distance)
+    check_counts(max(n_classes, distance) + 1, length=length)
+    rng = torch.Generator().manual_seed(seed)
+    target = torch.randint(n_classes, (batch, 1), generator=rng)
+    inputs = torch.randint(n_classes + 1, n_classes + 1 + N_FILLERS, (batch, length), generator=rng)
+    place = torch.randint(length - distance, (batch, 1), generator=rng)
+    order = torch.rand(batch, length, generator=rng)
+    order = order.scatter(1, torch.cat([place, place + distance], 1), 2.0)  # taken: these come last
+    others = (target + torch.arange(1, n_classes)) % n_classes
+    inputs = inputs.scatter(1, order.argsort(1)[:, : n_classes - 1], others)
+    inputs = inputs.scatter(1, place, n_classes).scatter(1, place + distance, target)
+    return Batch(inputs, target[:, 0])

@@ -1,0 +1,36 @@
+"""Settings of a shipped table side by side, seed by seed."""
+
+from mamba_edu.experiments.shipped import load_results
+
+
+def pair_results(
+    table: str, measure: str = "accuracy", /, **settings: str
+) -> list[dict[str, int | float]]:
+    """Set what several settings of a shipped table measured side by side, a row for each seed.
+
+    Args:
+        table: as load_results takes it.
+        measure: the column that is taken, to two digits.
+        settings: the name of a column to come -> a setting of the table.
+
+    Returns:
+        A row for each seed, with its "seed" and each column.
+
+    Raises:
+        ValueError: if the table lacks a setting, the column, or a seed in one of the settings.
+    """
+    rows = load_results(table)
+    columns = {}
+    for name, setting in settings.items():
+        found = [row for row in rows if row["setting"] == setting]
+        if not found or measure not in found[0]:
+            what = repr(setting) if not found else f"the column {measure!r}"
+            raise ValueError(f"{table} must have {what}; it has no such")
+        columns[name] = {row["seed"]: round(row[measure], 2) for row in found}
+    seeds = [set(column) for column in columns.values()]
+    if any(own != seeds[0] for own in seeds):
+        raise ValueError(f"{table} must have the same seeds in each of {list(settings.values())}")
+    return [
+        {"seed": seed, **{name: column[seed] for name, column in columns.items()}}
+        for seed in sorted(set().union(*seeds))
+    ]

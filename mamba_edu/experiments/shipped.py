@@ -1,0 +1,28 @@
+"""The grids whose tables come with the course, in mamba_edu/results."""
+
+from pathlib import Path
+
+from mamba_edu.experiments.block_parts import BLOCK_PARTS, CURRICULUM, STEP_STARTS
+from mamba_edu.experiments.cls_position import CLS_POSITION
+from mamba_edu.experiments.sweeping import Sweep
+from mamba_edu.experiments.tables import Row, read_table
+
+RESULTS = Path(__file__).parents[1] / "results"
+SWEEPS: dict[str, Sweep] = {
+    "block_parts": BLOCK_PARTS,
+    "cls_position": CLS_POSITION,
+    "curriculum": CURRICULUM,
+    "step_starts": STEP_STARTS,
+}
+
+
+def load_results(name: str) -> list[Row]:
+    """Load a table that comes with the course: a row for each run, of each setting and seed.
+
+    Raises:
+        ValueError: for a name that is none of `SWEEPS`, or a broken line, with its number.
+        FileNotFoundError: if the table is missing, with the command that makes it.
+    """
+    if name not in SWEEPS:
+        raise ValueError(f"name must be one of {sorted(SWEEPS)}; it is {name!r}")
+    return read_table(RESULTS / f"{name}.csv")
