@@ -2,6 +2,7 @@
 
 from mamba_edu.probes.blocks import BlockSignals, read_block
 from mamba_edu.probes.influence import measure_influence, open_classifier
+from mamba_edu.probes.numbers import count_written
 from mamba_edu.probes.race import (
     LANES,
     Combination,
@@ -27,6 +28,7 @@ __all__ = [
     "BlockSignals",
     "Combination",
     "Trace",
+    "count_written",
     "find_states",
     "measure_influence",
     "measure_survival",
