@@ -6,10 +6,23 @@ They are written here once more, so that the sentences are tested and not only f
 import math
 
 import torch
+from slip_parts import (
+    blame,
+    entropy,
+    filter_with,
+    fold,
+    guard_at_zero,
+    multiply_on,
+    push,
+    shift,
+    tell_distance,
+    tick,
+    weigh,
+)
 
-from mamba_edu.exercises import n00, n01, n02, n03, n04, n06, n07
+from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07
 
-MODULES = (n00, n01, n02, n03, n04, n06, n07)
+MODULES = (n00, n01, n02, n03, n04, n05, n06, n07)
 SLIPS = {
     n00.check_share_left: [
         (lambda keep, steps: sum(keep for _ in range(steps)), "a product, not a sum"),
@@ -100,6 +113,26 @@ SLIPS = {
         (lambda delta: delta + math.log1p(math.exp(-delta)), "softplus itself"),
         (lambda delta: math.log(math.exp(delta) - 1), "loses its digits"),
     ],
+    n05.check_tokens_until: [
+        (lambda A, delta, floor: math.log(floor) / delta / A.max().item(), "the slowest state"),
+        (lambda A, delta, floor: -math.log(floor) / A.abs().max().item(), "to count tokens"),
+    ],
+    n05.check_combine_all: [
+        (lambda keep, write: (keep.prod(), fold(keep.flip(0), write.flip(0))), "swapped"),
+        (lambda keep, write: (keep.prod(), write.sum()), "does not decay"),
+        (lambda keep, write: (keep[-1], fold(keep, write)), "the product of all its keeps"),
+    ],
+    n05.check_trace_back: [
+        (lambda keep, grad: blame(keep, grad, lambda s, t: keep[s:t].prod()), "off by one"),
+        (
+            lambda keep, grad: torch.stack(
+                [fold(keep[: t + 1], grad[: t + 1]) for t in range(len(keep))]
+            ),
+            "comes after it",
+        ),
+        (lambda keep, grad: 1 * grad, "lives on in the next one"),
+        (lambda keep, grad: blame(keep, grad).flip(0), "turn the list round"),
+    ],
     n06.check_count_memory: [
         (
             lambda d_model, expand, d_state, d_conv, n_layers: (
@@ -180,58 +213,3 @@ SLIPS = {
         (lambda counts: entropy(counts).item(), "0 times ln 0"),
     ],
 }
-
-
-def entropy(counts):
-    """The entropy of shares, unless one of them is 0."""
-    p = counts.double() / counts.sum()
-    return -(p * p.log()).sum()
-
-
-def filter_with(x, a_bar, b_bar):
-    """A bucket as one matrix."""
-    t = torch.arange(len(x), dtype=x.dtype)
-    return torch.tril(b_bar * a_bar ** (t[:, None] - t).clamp(min=0)) @ x
-
-
-def guard_at_zero(z):
-    """A quotient that is guarded at 0 itself and nowhere else."""
-    guarded = torch.where(z == 0, 1.0, z)
-    return torch.where(z == 0, 1 + z / 2, torch.expm1(z) / guarded)
-
-
-def sum_twenty_terms(z):
-    """A power series that is used wherever z lies."""
-    return sum(z**k / math.factorial(k + 1) for k in range(20))
-
-
-def multiply_on(start, factor, length):
-    """A geometric series, one number after the other."""
-    series = [start * factor**k for k in range(length)]
-    return torch.tensor(series, dtype=torch.float64)
-
-
-def shift(kernel, steps):
-    """A kernel that begins some steps later."""
-    return torch.cat([kernel.new_zeros(steps), kernel])[: len(kernel)]
-
-
-def tell_distance(kernel):
-    """How far the moment of each row lies behind the token of each column."""
-    t = torch.arange(len(kernel))
-    return t[:, None] - t
-
-
-def tick(bias):
-    """The step that a bias stands for, by its definition."""
-    return torch.log1p(bias.exp())
-
-
-def push(first, then):
-    """Two pieces of a signal, one behind the other."""
-    return torch.cat([piece.reshape(-1, piece.shape[-1]) for piece in (first, then)])
-
-
-def weigh(first, then, weight):
-    """One output of a convolution, tap by tap."""
-    return sum(weight[:, k] * row for k, row in enumerate(push(first, then)))

@@ -6,7 +6,8 @@ import math
 
 import pytest
 from rules.trees import list_notebooks
-from slips import MODULES, SLIPS, sum_twenty_terms
+from slip_parts import sum_twenty_terms
+from slips import MODULES, SLIPS
 
 from mamba_edu.cli.notebook import read_notebook
 from mamba_edu.cli.solutions import list_tags

@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from mamba_edu.exercises import n00, n01, n02, n03, n04, n06, n07
+from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07
 from mamba_edu.reader import Claim, Question, judge
 from mamba_edu.reader.guess import write_still
 
-MODULES = (n00, n01, n02, n03, n04, n06, n07)
+MODULES = (n00, n01, n02, n03, n04, n05, n06, n07)
 QUESTIONS = {
     question.key: question
     for module in MODULES
@@ -24,7 +24,10 @@ QUESTIONS = {
 # sqrt(erfc(7.5 * 0.1 pi)) = 3 % lie beyond. 0.8 / 1.8 = 44 %. With steps of 1 between marks a value
 # is k tokens old with chance 0.2 * 0.8^k: 1 - 0.4 / (1 - 0.8 / e) + 0.2 / (1 - 0.8 / e^2) = 0.66.
 # Half of a sum of two explains half of either. A thousand steps of softplus(-5) = 0.0067 leave
-# exp(-6.7) = 0.001. exp(-ln 2) is one half. What is trained is looked up in the shipped tables.
+# exp(-6.7) = 0.001. Swapped, time runs backwards: 0.5 (0.9 * 3 + 2) + 1 = 3.35. Chunks of four,
+# sixteen tokens: 4 * 3 combinations, 2 more, then 15. Each token's gradient fills the whole
+# sequence: twice as many tokens, twice as long. exp(-ln 2) is one half. What is trained is looked
+# up in the shipped tables.
 RIGHT = {
     "n00.nine_tenths": ("about a third", 0.349),
     "n00.longer_memory": ("less noise", 0.186 / 0.414),
@@ -40,6 +43,10 @@ RIGHT = {
     "n04.held_step": ("none at all, Δ = 0", 0.66),
     "n04.drawers": ("one half", 50),
     "n04.never_zero": ("practically nothing", 0.001),
+    "n05.swapped": ("wrong by so little that a plot would hide it", 3.35),
+    "n05.race": ("the tree is first, the chunks work most", 29),
+    "n05.guard": ("by more than a quarter", 0.39),
+    "n05.double": ("4 times", 4.0),
     "n06.spare_part": ("the one without its gate", 1.0),
     "n06.dead_clock": ("1 token", 0.693),
     "n06.long_only": ("no better than guessing", 0.125),
