@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "workbook", "build")
 # What tests import without being able to change it; torch.testing asks for the second.
 SLOW_IMPORTS = ["torch", "torch.distributed.tensor", "nbval.plugin", "hypothesis", "beartype"]
-SLOW_IMPORTS += ["scipy.optimize", "matplotlib.pyplot"]
+SLOW_IMPORTS += ["scipy.optimize", "matplotlib.pyplot", "numba"]
 SLOW_IMPORTS += ["IPython.core.interactiveshell", "ipywidgets", "nbclient", "sklearn.isotonic"]
 SECONDS = 60  # for one break
 NO_PROOF = (ImportError, NameError, SyntaxError, TimeoutError)

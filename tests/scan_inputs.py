@@ -12,6 +12,7 @@ BATCH, LENGTH, D_INNER, D_STATE = 2, 7, 3, 4  # all different: a swapped axis ca
 LENGTHS = [0, 1, 2, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5]
 # Chunks are stepped side by side only where there is room: give them the room for all, two or one.
 WAYS = {"loop": 0, "parallel": 0, "chunked": 2**16, "chunked in twos": 48, "chunked one by one": 1}
+WAYS |= {"fused": 0}
 every_way = pytest.mark.parametrize("way", WAYS)
 
 

@@ -42,7 +42,7 @@ SPOILED = [
     ("mask", ONES.bool(), ValueError, r"mask must have the shape .* \(2, 7\) of x; .* \(2, 7, 3\)"),
     ("mask", ONES[:1, :, 0].bool(), ValueError, r"\(2, 7\) of x; its shape is \(1, 7\)"),
     ("return_state", "no", TypeError, "return_state must be True or False; it is 'no'"),
-    ("method", "fast", ValueError, '"auto", "loop", "parallel", "chunked"; it is .fast.'),
+    ("method", "fast", ValueError, '"auto", "loop", "parallel", "chunked", "fused"; it is .fast.'),
 ]
 CASES = [pytest.param(*case, id=f"{case[0]}-{case[3][:24]}") for case in SPOILED]
 

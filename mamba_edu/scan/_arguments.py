@@ -17,6 +17,7 @@ AXES = {
 }
 TOKENS = {"x", "delta", "B", "C", "gate"}  # what padding may fill with anything
 OPTIONAL = {"skip", "gate", "state"}
+last_words = ["no scan has run yet"]  # what explain() says
 
 
 def prepare_scan(mask: Tensor | None, **tensors: Tensor | None) -> dict[str, Tensor | None]:

@@ -5,13 +5,14 @@ from torch import Tensor
 from torch.nn.functional import silu
 
 from mamba_edu._checks import check_flags
-from mamba_edu.scan._arguments import prepare_scan, silence
+from mamba_edu.scan._arguments import last_words, prepare_scan, silence
 from mamba_edu.scan.chunked import scan_chunked
+from mamba_edu.scan.fused import find_hindrance, scan_fused
 from mamba_edu.scan.loop import scan_loop
 from mamba_edu.scan.parallel import scan_parallel
 
-METHODS = {"loop": scan_loop, "parallel": scan_parallel, "chunked": scan_chunked}
-_last = {"words": "no scan has run yet"}
+PLAIN = {"loop": scan_loop, "parallel": scan_parallel, "chunked": scan_chunked}
+METHODS = (*PLAIN, "fused")
 
 
 def selective_scan(
@@ -52,7 +53,8 @@ def selective_scan(
         state: the state before the first token; zero if not given.
         mask: True for a real token. A padded one may hold anything: it leaves the state as it is
             and answers 0.
-        method: "loop", "parallel", "chunked", or "auto" for the fastest; explain() tells which.
+        method: "loop", "parallel", "chunked", "fused", or "auto" for the fastest that can run here;
+            explain() tells which.
         return_state: whether to return the state after the last token too.
 
     Returns:
@@ -70,10 +72,10 @@ def selective_scan(
     """
     v = prepare_scan(mask, x=x, delta=delta, A=A, B=B, C=C, skip=skip, gate=gate, state=state)
     check_flags(return_state=return_state)
-    name, why = _choose(method, x.shape[1])
-    y, last = METHODS[name](*(v[k] for k in ("x", "delta", "A", "B", "C", "state")))
-    _last["words"] = f"{name} ran: {why}"
-    y = _finish(y, v, mask).to(x.dtype)
+    name, why = _choose(method, v["x"])
+    y, last = _scan_by(name, v)
+    last_words[:] = [f"{name} ran: {why}"]
+    y = silence(y, mask).to(x.dtype)  # padding too may have read a state that is not finite
     return (y, last) if return_state else y
 
 
@@ -83,25 +85,29 @@ def explain() -> str:
     Returns:
         One sentence for a person to read.
     """
-    return _last["words"]
+    return last_words[0]
 
 
-def _choose(method: str, length: int) -> tuple[str, str]:
+def _choose(method: str, x: Tensor) -> tuple[str, str]:
     """Refuse an unknown method, or name the one to run and why."""
     if method not in ("auto", *METHODS):
         names = '", "'.join(METHODS)
         raise ValueError(f'method must be "auto", "{names}"; it is {method!r}')
-    if method != "auto":
+    if method in PLAIN:
         return method, "it was asked for"
-    if length <= 1:
-        return "loop", "one token leaves nothing to divide into chunks"
-    return "chunked", "it is the fastest method that needs nothing but torch"
+    hindrance = find_hindrance(x)
+    if not hindrance:
+        return "fused", "it was asked for" if method == "fused" else "it is the fastest on a CPU"
+    if x.shape[1] <= 1:
+        return "loop", f"one token leaves nothing to divide into chunks, and {hindrance}"
+    return "chunked", f"it is the fastest that needs nothing but torch, and {hindrance}"
 
 
-def _finish(y: Tensor, v: dict[str, Tensor | None], mask: Tensor | None) -> Tensor:
-    """Add what passes by the state, let the gate through, and keep padding silent."""
-    if v["skip"] is not None:
-        y = y + v["skip"] * v["x"]
-    if v["gate"] is not None:
-        y = y * silu(v["gate"])
-    return silence(y, mask)  # padding too may have read a state that is not finite
+def _scan_by(name: str, v: dict[str, Tensor | None]) -> tuple[Tensor, Tensor]:
+    """Run the recurrence, add what passes by the state, and let the gate through."""
+    given = [v[k] for k in ("x", "delta", "A", "B", "C", "state")]
+    if name == "fused":
+        return scan_fused(*given, v["skip"], v["gate"])
+    y, last = PLAIN[name](*given)
+    y = y if v["skip"] is None else y + v["skip"] * v["x"]
+    return (y if v["gate"] is None else y * silu(v["gate"])), last
