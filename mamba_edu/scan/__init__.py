@@ -8,5 +8,6 @@ One function, several ways to compute it that agree in value, gradient and state
 
 from mamba_edu.scan.dispatch import explain, selective_scan
 from mamba_edu.scan.parallel import accumulate_steps, combine_steps
+from mamba_edu.scan.ssd import scan_ssd
 
-__all__ = ["accumulate_steps", "combine_steps", "explain", "selective_scan"]
+__all__ = ["accumulate_steps", "combine_steps", "explain", "scan_ssd", "selective_scan"]

@@ -41,18 +41,18 @@ def make_exponentials(real, whole, bias, digits, series, to_bits, to_real):
     number, from where it is shifted into an exponent. From -bias down, all is 0.
     """
     low, high, one, log2_e = real(-bias), real(bias - 1), real(1), real(1.4426950408889634)
-    magic, bias, digits = real(3 * 2.0 ** (digits - 1)), whole(bias), whole(digits)
+    magic, digits = real(3 * 2.0 ** (digits - 1) + bias), whole(digits)
 
     @njit(**LOOSE)
     def power_2(z):
         z = low if z < low else z
-        z = high if z > high else z
         k = np.rint(z)
-        return series(z - k) * to_real(whole(to_bits(k + magic) + bias) << digits)
+        return series(z - k) * to_real(whole(to_bits(k + magic) << digits))
 
     @njit(**LOOSE)
     def sigmoid(z):
-        return one / (one + power_2(-z * log2_e))
+        z = -z * log2_e
+        return one / (one + power_2(high if z > high else z))
 
     return power_2, sigmoid
 
@@ -78,12 +78,12 @@ IN_DOUBLE = make_exponentials(np.float64, np.int64, 1023, 52, sum_double, bits_6
 
 
 def power_2(z):
-    """Compute 2^z; this one runs where numba is told not to compile."""
+    """Compute 2^z for z up to 126; this form is for numba told not to compile."""
     return np.exp2(z)
 
 
 def sigmoid(z):
-    """Compute 1 / (1 + exp(-z)); this one runs where numba is told not to compile."""
+    """Compute 1 / (1 + exp(-z)); this form is for numba told not to compile."""
     return 1 / (1 + np.exp(-z))
 
 

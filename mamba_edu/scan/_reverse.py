@@ -9,6 +9,7 @@ import numpy as np
 
 from ._kernels import (
     DELTA,
+    GATE,
     RATE,
     STATE,
     TO_DELTA,
@@ -22,26 +23,28 @@ from ._kernels import (
     H,
     X,
     Y,
-    copy_row,
     enter_block,
     entry,
     find_token,
+    for_lanes,
+    gather,
+    inlined,
     inner,
-    load_states,
     locate_start,
     pass_by,
-    read_token,
-    store_states,
+    read_chunk,
+    scatter,
+    whole,
 )
 from ._powers import power_2, sigmoid
 
 KEEP, BEFORE, TRACE = (WIDTH * k for k in range(3))  # the rows of one state at one token
 
 
-@inner
-def trace_state(row, state, trace, write, read, width):
+@inlined
+def trace_state(row, state, trace, write, read, lanes):
     """Step as step_state does, and keep what the way back needs."""
-    for c in range(width):
+    for c in range(lanes):
         keep = power_2(row[DELTA + c] * state[RATE + c])
         before = state[H + c]
         h = keep * before + write * row[WRITE + c]
@@ -50,11 +53,26 @@ def trace_state(row, state, trace, write, read, width):
         row[Y + c] += read * h
 
 
-@inner
-def reverse_state(row, state, trace, write, read, width):
+@for_lanes
+def trace_chunk(lanes):
+    """Make the walk of step_chunk, which leaves a trace."""
+
+    @inner
+    def walk(rows, states, trace, pairs):
+        d_state = len(states)
+        for k in range(len(rows)):
+            for n in range(d_state):
+                write, read = pairs[k, n], pairs[k, d_state + n]
+                trace_state(rows[k], states[n], trace[k, n], write, read, lanes)
+
+    return walk
+
+
+@inlined
+def reverse_state(row, state, trace, write, read, lanes):
     """Step one state's gradient back, and return those to B and C, summed over channels."""
     to_write = to_read = row.dtype.type(0)
-    for c in range(width):
+    for c in range(lanes):
         keep, before = trace[KEEP + c], trace[BEFORE + c]
         to_h = state[TO_H + c] + read * row[TO_Y + c]
         row[TO_WRITE + c] += write * to_h
@@ -67,70 +85,64 @@ def reverse_state(row, state, trace, write, read, width):
     return to_write, to_read
 
 
-@inner
-def reverse_answer(row, given, at_given, gate, at_gate, to_gate, at, width):
-    """Turn the gradient to the answer into those to the gate and to what came before it."""
-    one = row.dtype.type(1)
-    copy_row(given, at_given, row, TO_Y, width)
-    gate, to_gate = gate[at_gate : at_gate + width], to_gate[at : at + width]
-    for c in range(len(gate)):
-        share = sigmoid(gate[c])
-        to_gate[c] = row[TO_Y + c] * row[Y + c] * share * (one + gate[c] * (one - share))
-        row[TO_Y + c] *= gate[c] * share
+@for_lanes
+def reverse_chunk(lanes):
+    """Make the walk back through a chunk that left a trace; pairs turn into their gradients."""
+
+    @inner
+    def walk(rows, states, trace, pairs):
+        d_state = len(states)
+        for k in range(len(rows) - 1, -1, -1):
+            for n in range(d_state):
+                write, read = pairs[k, n], pairs[k, d_state + n]
+                sums = reverse_state(rows[k], states[n], trace[k, n], write, read, lanes)
+                pairs[k, n], pairs[k, d_state + n] = sums
+
+    return walk
 
 
 @inner
-def reverse_token(row, to_x, to_delta, at, skip, at_skip, to_skip, at_sum, width):
-    """Write down the gradients to a token and to its step."""
-    ln_2 = row.dtype.type(0.6931471805599453)
-    to_x, to_delta = to_x[at : at + width], to_delta[at : at + width]
-    skip, to_skip = skip[at_skip : at_skip + width], to_skip[at_sum : at_sum + width]
-    for c in range(width):
-        to_x[c] = row[TO_WRITE + c] * row[DELTA + c]
-        to_delta[c] = row[TO_WRITE + c] * row[X + c] + ln_2 * row[TO_DELTA + c]
-    for c in range(len(skip)):
-        to_x[c] += skip[c] * row[TO_Y + c]
-        to_skip[c] += row[X + c] * row[TO_Y + c]
-
-
-@inner
-def trace_chunk(rows, states, trace, inputs, steps, skip, b, begin, channel, width):
-    """Walk a chunk as walk_token does, and keep every token's rows and decays."""
-    x, delta, B, C = inputs[:4]
+def reverse_gate(rows):
+    """Turn the gradients to the answers into those to the gates and to what came before them."""
+    one = rows.dtype.type(1)
     for k in range(len(rows)):
-        t = begin + k
-        at_x, at_delta = find_token(steps, 0, b, t) + channel, find_token(steps, 1, b, t) + channel
-        at_B, at_C = find_token(steps, 2, b, t), find_token(steps, 3, b, t)
-        read_token(rows[k], x, at_x, delta, at_delta, width)
-        for n in range(len(states)):
-            trace_state(rows[k], states[n], trace[k, n], B[at_B + n], C[at_C + n], width)
-        pass_by(rows[k], skip, channel, width)
+        for c in range(WIDTH):
+            gate, to_y = rows[k, GATE + c], rows[k, TO_Y + c]
+            share = sigmoid(gate)
+            rows[k, GATE + c] = to_y * rows[k, Y + c] * share * (one + gate * (one - share))
+            rows[k, TO_Y + c] = to_y * gate * share
 
 
 @inner
-def reverse_reads(row, states, trace, inputs, steps, b, t, to_B, to_C, at_n, width):
-    """Walk all states of one token back, and write down the gradients to its B and C."""
-    B, C = inputs[2], inputs[3]
-    at_B, at_C = find_token(steps, 2, b, t), find_token(steps, 3, b, t)
-    for n in range(len(states)):
-        sums = reverse_state(row, states[n], trace[n], B[at_B + n], C[at_C + n], width)
-        to_B[at_n + n], to_C[at_n + n] = sums
+def reverse_write(rows):
+    """Turn the gradients to what was written into those to x and delta."""
+    ln_2 = rows.dtype.type(0.6931471805599453)
+    for k in range(len(rows)):
+        for c in range(WIDTH):
+            x, to_write = rows[k, X + c], rows[k, TO_WRITE + c]
+            rows[k, TO_WRITE + c] = to_write * rows[k, DELTA + c]
+            rows[k, TO_DELTA + c] = to_write * x + ln_2 * rows[k, TO_DELTA + c]
 
 
 @inner
-def reverse_chunk(rows, states, trace, inputs, steps, skip, grads, place, begin):
-    """Walk a chunk back, once it has been traced."""
-    b, channel, width, item, length, d_inner = place
-    to_x, to_delta, to_gate, to_B, to_C, _, to_skip = grads
-    gate, given = inputs[4], inputs[5]
-    for k in range(len(rows) - 1, -1, -1):
-        t = begin + k
-        at, at_n = (b * length + t) * d_inner + channel, (item * length + t) * len(states)
-        at_gate, at_given = find_token(steps, 4, b, t), find_token(steps, 5, b, t) + channel
-        reverse_answer(rows[k], given, at_given, gate, at_gate + channel, to_gate, at, width)
-        reverse_reads(rows[k], states, trace[k], inputs, steps, b, t, to_B, to_C, at_n, width)
-        at_skip = b * d_inner + channel
-        reverse_token(rows[k], to_x, to_delta, at, skip, channel, to_skip, at_skip, width)
+def reverse_skip(rows, skip, channel, to_skip, at, width):
+    """Add the gradient to x that passes by the state, and sum the one to skip."""
+    for k in range(len(rows) if len(skip) else 0):
+        for c in range(width):
+            rows[k, TO_WRITE + c] += skip[whole(channel + c)] * rows[k, TO_Y + c]
+            to_skip[whole(at + c)] += rows[k, X + c] * rows[k, TO_Y + c]
+
+
+@inner
+def store_grads(rows, pairs, grads, sizes, item, b, t, channel, width):
+    """Scatter a chunk's gradients."""
+    length, d_inner, d_state, _, _ = sizes
+    at = (b * length + t) * d_inner + channel
+    for which, place in ((0, TO_WRITE), (1, TO_DELTA), (2, GATE)):
+        scatter(rows, place, grads[which], at, d_inner, min(width, len(grads[which])))
+    at = (item * length + t) * d_state
+    for which, place in ((3, 0), (4, d_state)):
+        scatter(pairs, place, grads[which], at, d_state, d_state)
 
 
 @entry
@@ -145,18 +157,25 @@ def scan_backward(inputs, steps, rates, skip, starts, to_h, grads, sizes, first,
             rates, each row's by itself; to skip too, beginning with 0. All are flat.
     """
     length, d_inner, d_state, _, chunk = sizes
-    rows, states = np.zeros((chunk, TOKEN), to_h.dtype), np.zeros((d_state, STATE), to_h.dtype)
-    trace = np.empty((chunk, d_state, TRACE), to_h.dtype)
+    rows, states = np.empty((chunk, TOKEN), to_h.dtype), np.empty((d_state, STATE), to_h.dtype)
+    pairs = np.empty((chunk, 2 * d_state), to_h.dtype)
+    n_gates = chunk if len(inputs[4]) else 0
+    trace = np.zeros((chunk, d_state, TRACE), to_h.dtype)
     for item in range(first, last):
-        b, channel, width, at_h = enter_block(states, rates, to_h, sizes, item)
-        load_states(states, TO_H, to_h, at_h, d_inner, width)
-        states[:, TO_RATE:] = 0
-        place = (b, channel, width, item, length, d_inner)
-        for m in range(-(-length // chunk) - 1, -1, -1):
-            begin, n_tokens = m * chunk, min(chunk, length - m * chunk)
-            load_states(states, H, starts, locate_start(sizes, b, begin, channel), d_inner, width)
-            part = rows[:n_tokens]
-            trace_chunk(part, states, trace, inputs, steps, skip, b, begin, channel, width)
-            reverse_chunk(part, states, trace, inputs, steps, skip, grads, place, begin)
-        store_states(states, TO_H, to_h, at_h, d_inner, width)
-        store_states(states, TO_RATE, grads[5], at_h, d_inner, width)
+        b, channel, width, at_h = enter_block(rows, states, rates, to_h, sizes, item)
+        gather(states, TO_H, to_h, at_h, d_inner, width)
+        for t in range((length - 1) // chunk * chunk, -1, -chunk):
+            part, pair = rows[: length - t], pairs[: length - t]
+            gather(states, H, starts, locate_start(sizes, b, t, channel), d_inner, width)
+            at = find_token(steps, 5, b, t) + channel
+            gather(part, TO_Y, inputs[5], at, steps[5, 1], width)
+            read_chunk(part, pair, inputs, steps, b, t, channel, width)
+            trace_chunk(width, part, states, trace, pair)
+            pass_by(part, skip, channel, width)
+            reverse_gate(part[:n_gates])
+            reverse_chunk(width, part, states, trace, pair)
+            reverse_write(part)
+            reverse_skip(part, skip, channel, grads[6], b * d_inner + channel, width)
+            store_grads(part, pair, grads, sizes, item, b, t, channel, width)
+        scatter(states, TO_H, to_h, at_h, d_inner, width)
+        scatter(states, TO_RATE, grads[5], at_h, d_inner, width)
