@@ -14,6 +14,8 @@
             --solutions DIR             put the solutions in, run, and write into DIR instead
     python3 course.py sweep [NAME ...]  measure again what the tables in mamba_edu/results hold
             --jobs N   --fresh          so many runs at a time; forget the tables, start over
+    python3 course.py bench [--quick]   race the scans, and those of others, on this machine
+            --long   --threads N        stream a million tokens too; with so many threads
     python3 course.py --help            this page
 
 In this folder, .venv holds what was installed and workbook your copies. In your home folder, pip
@@ -27,7 +29,7 @@ import sys
 # Python 3.6 must be able to read this file, to be told that it is too old.
 OLDEST = (3, 11)
 TORCH_CPU = "https://download.pytorch.org/whl/cpu"  # PyPI's Linux build brings 3 GB for GPUs
-COMMANDS = ("lab", "test", "build", "reset", "demo", "sweep")
+COMMANDS = ("lab", "test", "build", "reset", "demo", "sweep", "bench")
 ROOT = os.path.dirname(os.path.realpath(__file__))
 
 

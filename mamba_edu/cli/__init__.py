@@ -1,4 +1,4 @@
-"""The commands behind course.py: lab, test, build, reset, demo, sweep."""
+"""The commands behind course.py: lab, test, build, reset, demo, sweep, bench."""
 
 import argparse
 import sys
@@ -52,6 +52,7 @@ def make_parser() -> argparse.ArgumentParser:
     reset.set_defaults(run=run_reset)
     add_demo(commands)
     add_sweep(commands)
+    add_bench(commands)
     return parser
 
 
@@ -71,6 +72,17 @@ def add_sweep(commands: "argparse._SubParsersAction") -> None:
     sweep.add_argument("--jobs", type=int, default=1, metavar="N", help="so many runs at a time")
     sweep.add_argument("--fresh", action="store_true", help="forget the tables and start over")
     sweep.set_defaults(run=run_grids)
+
+
+def add_bench(commands: "argparse._SubParsersAction") -> None:
+    """Describe the command that races the scans."""
+    bench = commands.add_parser(
+        "bench", help="race the scans, and those of others, on this machine"
+    )
+    bench.add_argument("--quick", action="store_true", help="short sequences, few rounds")
+    bench.add_argument("--long", action="store_true", help="stream a million tokens too")
+    bench.add_argument("--threads", type=int, default=1, metavar="N", help="so many threads")
+    bench.set_defaults(run=run_bench)
 
 
 # Each command imports what it needs when it runs, so that the others start at once.
@@ -132,3 +144,10 @@ def run_grids(arguments: argparse.Namespace) -> int:
     from mamba_edu.cli.sweep import sweep_grids
 
     return sweep_grids(arguments.names, arguments.jobs, arguments.fresh)
+
+
+def run_bench(arguments: argparse.Namespace) -> int:
+    """Race the ways to scan."""
+    from mamba_edu.cli.bench import run_race
+
+    return run_race(ROOT, arguments.quick, arguments.long, arguments.threads)
