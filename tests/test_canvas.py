@@ -1,6 +1,7 @@
 """A canvas widget is its arrays, a fixed still, and a page that needs nothing else."""
 
 import base64
+import io
 import json
 import re
 
@@ -9,6 +10,7 @@ import pytest
 from front_end import open_front_end
 from IPython.display import display
 from matplotlib.figure import Figure
+from PIL import Image
 
 from mamba_edu.figures import Line, draw_lines
 from mamba_edu.reader import to_png
@@ -61,6 +63,12 @@ def test_the_still_is_the_same_in_every_run():
     assert still["text/plain"].splitlines()[0] == repr(one).splitlines()[0] == ALT
     assert metadata == {"image/png": {"width": 640, "alt": ALT}}
     assert one.to_png() == base64.b64decode(still["image/png"]) == to_png(draw(), SHARPNESS)
+
+
+def test_the_still_is_sharp_and_not_much_more():
+    still, metadata = make()._repr_mimebundle_()
+    picture = Image.open(io.BytesIO(base64.b64decode(still["image/png"])))
+    assert 1.2 <= picture.width / metadata["image/png"]["width"] <= 2
 
 
 def test_a_cell_shows_the_widget_then_its_caption_in_words():

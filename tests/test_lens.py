@@ -51,6 +51,15 @@ def test_the_words_count_what_is_exactly_0():
     assert "Shown is" not in repr(ClsLens(CAUSAL, start={"position": 0})).splitlines()[0]
 
 
+def test_the_words_tell_of_the_direction_that_is_shown():
+    both = torch.flip(CAUSAL, [1]) + 0.125
+    start = {"position": 3, "direction": "bidirectional"}
+    said = repr(ClsLens(CAUSAL, both, labels=list("abcd"), start=start)).splitlines()[0]
+    assert said.endswith(
+        "Shown is bidirectional: the strongest is token 1, 'b', 3.1; the weakest not 0 0.12."
+    )
+
+
 def test_a_lens_starts_where_it_is_told_to():
     start = {"position": 0, "direction": "bidirectional"}
     assert ClsLens(CAUSAL, BOTH, start=start).options["start"] == {"position": 0, "direction": 1}

@@ -19,6 +19,7 @@ SKIPPED = "import pytest\n\n\ndef test_four():\n    pytest.skip('not here')\n"
 def course(tmp_path, monkeypatch):
     """A course without notebooks: two good tests, a bad one, and a skipped one in the browser."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # two seconds a call saved
+    monkeypatch.setenv("PYTEST_PLUGINS", "xdist.plugin")
     (tmp_path / "tests" / "browser").mkdir(parents=True)
     (tmp_path / "tests" / "browser" / "test_lab.py").write_text(SKIPPED)
     (tmp_path / "tests" / "test_tiny.py").write_text(PASSING + "\n\n" + FAILING)
@@ -61,9 +62,13 @@ def test_run_plain_cpu_compares_the_first_three_without_vector_units(course, mon
 
 
 def test_run_nbval_takes_all_notebooks_on_its_own(course, monkeypatch):
-    monkeypatch.setattr(parts, "run_pytest", lambda root, *arguments: arguments)
-    told = " ".join(parts.run_nbval(course))
-    assert told == "--nbval --nbval-current-env --nbval-cell-timeout=120 notebooks"
+    told = []
+    monkeypatch.setattr(
+        parts, "run_pytest", lambda _, *words, **settings: told.append((words, settings))
+    )
+    parts.run_nbval(course)
+    words = "--nbval --nbval-current-env --nbval-cell-timeout=120 -n 2 --dist loadscope notebooks"
+    assert told == [(tuple(words.split()), {"OMP_NUM_THREADS": "1"})]
 
 
 def test_slow_notebooks_are_named(tmp_path):

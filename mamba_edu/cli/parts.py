@@ -14,6 +14,7 @@ from mamba_edu.cli.notebook import CELL_SECONDS, course_environment, find_notebo
 from mamba_edu.cli.solutions import solve_notebook
 
 NBVAL = ["--nbval", "--nbval-current-env", f"--nbval-cell-timeout={CELL_SECONDS}"]
+SIDE_BY_SIDE = ["-n", "2", "--dist", "loadscope"]  # a file of tests, or a notebook, stays together
 FIRST_NUMBERS = ("01", "02", "03")  # pure maths: these must not hang on one kind of CPU
 
 
@@ -80,12 +81,12 @@ def note_slow_notebooks(suite: ElementTree.Element) -> str:
 
 def run_unit_tests(root: Path) -> Counts:
     """Run the unit tests: all but those that need a browser."""
-    return run_pytest(root, "tests", "--ignore=tests/browser")
+    return run_pytest(root, "tests", "--ignore=tests/browser", *SIDE_BY_SIDE, OMP_NUM_THREADS="1")
 
 
 def run_breaks(root: Path) -> Counts:
     """Break the maths in known ways and see each break caught; it counts on its last line."""
-    command = [sys.executable, "tests/mutants.py"]
+    command = [sys.executable, "tests/mutants.py", "--seen-green"]  # the unit tests come first
     last = ""
     with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
@@ -100,7 +101,7 @@ def run_breaks(root: Path) -> Counts:
 
 def run_nbval(root: Path) -> Counts:
     """Run every notebook and compare it with what is stored; on its own, as nbval wants it."""
-    return run_pytest(root, *NBVAL, "notebooks")
+    return run_pytest(root, *NBVAL, *SIDE_BY_SIDE, "notebooks", OMP_NUM_THREADS="1")
 
 
 def run_solutions(root: Path) -> Counts:

@@ -15,7 +15,7 @@ from mamba_edu.widgets.sequence import read_kinds, read_labels
 
 CAPTION = (
     "**Do:** compare the bars of needle and filler, then set the step size to 4×. **See:** the "
-    "model has learned when to move its clock; on a faster one the needle fades before the end."
+    "model has learned when to move its clock; on a faster one the needle fades sooner."
 )
 
 

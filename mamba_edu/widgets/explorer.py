@@ -5,6 +5,7 @@ from typing import Any
 
 from torch import Tensor
 
+from mamba_edu.discretize import discretize_mamba, discretize_zoh
 from mamba_edu.figures import require_text
 from mamba_edu.widgets.canvas import CanvasWidget
 from mamba_edu.widgets.explorer_still import draw_still
@@ -36,7 +37,8 @@ class StateExplorer(CanvasWidget):
         start: where the reader finds it: any of "t", "followed" (tokens, counted in the whole
             sequence; followed may be None), "scale" (one of SCALES) and "channel" (its number).
         first: the first token of the window; by default the last 512 tokens are shown.
-        rule: how the system is discretized, as in trace_scan; Mamba's own way if not given.
+        rule: how the system is discretized: discretize_mamba, also if none is given, or
+            discretize_zoh; both keep exp(delta A) of the state.
 
     Raises:
         TypeError: if a signal is not of numbers.
@@ -63,8 +65,18 @@ class StateExplorer(CanvasWidget):
         rule: Callable[..., tuple[Tensor, Tensor]] | None = None,
     ):
         require_text("title", title)
+        require_rule(rule)
         signals = {"x": x, "delta": delta, "A": A, "B": B, "C": C, "skip": skip}
         view = choose_view(read_sequence(signals, kinds, labels), channels, first, rule)
         words = {"title": title, "caption": caption, "start": find_start(start, view)}
         options = describe_view(view) | words
         super().__init__("explorer", code_view(view), options, *draw_still(view, options))
+
+
+def require_rule(rule: Any) -> None:
+    """Refuse a rule under which what is left of a token is not exp(delta A), as it is shown."""
+    if rule not in (None, discretize_mamba, discretize_zoh):
+        raise ValueError(
+            "rule must be discretize_mamba or discretize_zoh, or None: what is left of a token is "
+            f"shown as exp(delta A), which only they keep; got {rule!r}"
+        )

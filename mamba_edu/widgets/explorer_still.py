@@ -1,5 +1,7 @@
 """The explorer where nothing runs: one picture of where it starts, and the same in words."""
 
+import math
+
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -47,8 +49,14 @@ def write_scale(scale: float) -> str:
 
 
 def write_share(share: float) -> str:
-    """Write a share in percent, to two digits and no smaller than anybody reads."""
-    return "under 0.1 %" if 0 < share < 0.001 else f"{100 * share:.2g} %"
+    """Write a share in percent, to two digits; neither nothing nor all unless it is."""
+    if not math.isfinite(share):
+        return "not a number"
+    if 0 < share < 0.001:
+        return "under 0.1 %"
+    if share > 0.99:
+        return "100 %" if share >= 1 else f"{min(100 * share, 99.9):.3g} %"
+    return f"{100 * share:.2g} %"
 
 
 def write_words(view: View, options: dict, delta: np.ndarray, states: np.ndarray) -> str:

@@ -148,8 +148,11 @@ def explore_cls(
         inputs: one sequence of their inputs: (length,) ids or (length, d_in) numbers.
         words: title, caption, labels and start, as ClsLens takes them.
 
-    Raises: as open_classifier and ClsLens; a TypeError for a classifier without inputs.
+    Raises: as open_classifier and ClsLens; a TypeError for a classifier without inputs, or inputs
+    without a causal one.
     """
+    if causal is None and (bidirectional is not None or inputs is not None):
+        raise TypeError("causal must be a SequenceClassifier where another one or inputs are given")
     if causal is None:
         causal, bidirectional, inputs = build_fresh()
         words = {"labels": list(SENTENCE.replace(" ", "␣")), "start": {"position": 12}} | words

@@ -11,6 +11,7 @@ from mamba_edu.discretize import discretize_zoh
 from mamba_edu.linear import start_s4d_real
 from mamba_edu.tasks import sample_last_marked
 from mamba_edu.widgets.explorer import StateExplorer
+from mamba_edu.widgets.view import MOST_CHANNELS
 
 BUCKET = (
     "**Do:** press Play, then set the step size to 4×. Press a token to follow it. **See:** the "
@@ -116,7 +117,8 @@ def explore_linear(
     rates = start_s4d_real(d_inner, d_state)
     if x is None:
         x = [0.0] * 16 + [1.0] * 16 + [0.0] * 64 + [-1.0] * 16 + [0.0] * 144
-        view = {"start": {"channel": d_inner // 2, "followed": 31}} | view
+        middle = {"channel": d_inner // 2} if d_inner <= MOST_CHANNELS else {}
+        view = {"start": middle | {"followed": 31}} | view
     clocks = torch.logspace(-1, -3, d_inner, dtype=torch.float64)
     return explore_steady(x, clocks, rates, [1.0] * d_state, title=title, caption=caption, **view)
 

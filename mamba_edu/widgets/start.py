@@ -1,5 +1,6 @@
 """Where the reader finds an explorer: which token, scale and channel, and which token's memory."""
 
+import numbers
 from typing import Any
 
 from mamba_edu.probes import SCALES, rank_channels, rank_openings
@@ -51,7 +52,7 @@ def choose_channel(view: View, followed: int | None) -> int:
 
 def find_place(field: str, value: Any, there: list) -> int:
     """Find a value among what is shown, or say what is."""
-    if isinstance(value, int | float) and value in there:
+    if isinstance(value, numbers.Real) and value in there:
         return there.index(value)
     shown = str(there) if len(there) <= 16 else f"{there[0]} to {there[-1]}"
     raise ValueError(f"start[{field!r}] must be one of {shown}; got {value!r}")

@@ -1,5 +1,6 @@
 """What of a sequence is shown, and the numbers that are sent of it."""
 
+import numbers
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -46,7 +47,7 @@ def choose_view(
     rule: Callable[..., tuple[Tensor, Tensor]] | None,
 ) -> View:
     """Choose the channels, states and tokens to show, and compute their states at all scales."""
-    channels = choose_channels(whole, channels)
+    was_asked, channels = channels is not None, choose_channels(whole, channels)
     window = choose_window(len(whole.x), first)
     signals = take_channels(whole, channels)
     trace = trace_scales(*signals[:6], window=window, rule=rule)
@@ -60,7 +61,7 @@ def choose_view(
         names,
         window[0],
         len(whole.x),
-        write_notice(whole, channels, names, window),
+        write_notice(whole, channels, names, window, was_asked),
     )
 
 
@@ -85,9 +86,9 @@ def choose_channels(whole: Tokens, channels: Sequence[int] | None) -> list[int]:
 def choose_window(length: int, first: int | None) -> tuple[int, int]:
     """Choose the shown tokens: the last ones, or those from `first` on."""
     first = max(0, length - MOST_TOKENS) if first is None else first
-    if not isinstance(first, int) or not 0 <= first < length:
+    if not isinstance(first, numbers.Integral) or not 0 <= first < length:
         raise ValueError(f"first must be a token, 0 to {length - 1}; got {first!r}")
-    return first, min(length, first + MOST_TOKENS)
+    return int(first), min(length, first + MOST_TOKENS)
 
 
 def take_channels(whole: Tokens, channels: list[int]) -> Tokens:
@@ -116,14 +117,19 @@ def choose_states(trace: Trace, A: Tensor) -> tuple[Tensor, Tensor, list[str]]:
 
 
 def write_notice(
-    whole: Tokens, channels: list[int], names: list[str], window: tuple[int, int]
+    whole: Tokens,
+    channels: list[int],
+    names: list[str],
+    window: tuple[int, int],
+    was_asked: bool,
 ) -> str:
     """Say what is left out: channels, states, tokens; nothing if all is shown."""
     length, d_inner = whole.x.shape
     d_state = whole.A.shape[1] * (2 if len(names) and names[0].startswith("Re") else 1)
     said = []
     if len(channels) < d_inner:
-        said.append(f"{len(channels)} of {d_inner} channels, those that remember longest")
+        why = "" if was_asked else ", those that remember longest"
+        said.append(f"{len(channels)} of {d_inner} channels{why}")
     if len(names) < d_state:
         said.append(f"{len(names)} of {d_state} states, the slowest")
     first, end = window

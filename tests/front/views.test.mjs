@@ -5,7 +5,7 @@ import { formatNumber, formatShare, makeHeight } from "../../mamba_edu/widgets/f
 import { makeActions } from "../../mamba_edu/widgets/front/hands.mjs";
 import { chooseSpeed, writeLegend, writeReading } from "../../mamba_edu/widgets/front/page.mjs";
 import { findEnds } from "../../mamba_edu/widgets/front/rows.mjs";
-import { chooseSide } from "../../mamba_edu/widgets/front/side.mjs";
+import { chooseSide, measureFlow } from "../../mamba_edu/widgets/front/side.mjs";
 import { buildColourTable, mixColours, parseColour } from "../../mamba_edu/widgets/front/theme.mjs";
 import { chooseRows, chooseStep, placeRows } from "../../mamba_edu/widgets/front/timeline.mjs";
 import { findMiddle, findToken, listKinds } from "../../mamba_edu/widgets/front/tokens.mjs";
@@ -79,9 +79,9 @@ test("the reading says the true numbers, how exact they are, and what is left", 
   assert.deepEqual(writeReading(scene, 1), [
     "t = 101 “b”",
     "Δ = 2",
-    "x = 0.5",
+    "x = 0.5 (± 0.125)",
     "largest h2 = 1.5 (± 0.25)",
-    "y = −5",
+    "y = −5 (± 0.5)",
     `left of token 100 “a”: ${formatShare((Math.exp(-2) + Math.exp(-1)) / 2)}`,
   ]);
   assert.equal(writeReading(makeScene({ followed: 2 }), 1).length, 5);
@@ -92,6 +92,14 @@ test("the reading says the true numbers, how exact they are, and what is left", 
 test("play lasts long enough to watch", () => {
   assert.deepEqual([1, 8, 80, 512, 1e5].map((length) => chooseSpeed(length, false)), [1, 1, 15, 60, 200]);
   assert.deepEqual([8, 512].map((length) => chooseSpeed(length, true)), [1, 4]);
+});
+
+test("a bucket gains by step times input and leaks only while its clock moves", () => {
+  const scene = makeScene(); // steps 1, 2, 4 and inputs 0.25, 0.5, 0.75
+  assert.deepEqual([0, 1, 2].map((t) => measureFlow(scene, t).pours), [0.25 / 3, 1 / 3, 1]);
+  assert.equal(measureFlow(scene, 0).leaks, true);
+  scene.data = { ...scene.data, stepSize: () => 0 };
+  assert.deepEqual(measureFlow(scene, 1), { pours: 0, leaks: false });
 });
 
 test("the legend names each kind, by the tokens' own name where they share one", () => {

@@ -20,26 +20,32 @@ function restore(code, step) {
   return code === NO_NUMBER ? NaN : code * step;
 }
 
-/** Add up each channel's step sizes: the time on its clock after each token. */
-function sumClocks(delta) {
-  const [nChannels, length] = delta.shape;
-  return Array.from({ length: nChannels }, (_, channel) => {
-    const clock = new Float64Array(length);
-    let time = 0;
-    for (let t = 0; t < length; t++) clock[t] = time += delta.values[channel * length + t];
-    return clock;
-  });
+/** Make what adds up a channel's step sizes behind a token; no difference of clocks loses digits.
+ *
+ * The sums of the last few tokens asked for are kept: a frame asks for one of them all the time.
+ */
+function makeElapsed({ values, shape }) {
+  const [kept, length] = [new Map(), shape[1]];
+  return (channel, s) => {
+    const key = channel * length + s;
+    if (kept.has(key)) return kept.get(key);
+    const elapsed = new Float64Array(length);
+    for (let t = s + 1; t < length; t++) elapsed[t] = elapsed[t - 1] + values[channel * length + t];
+    if (kept.size > 32) kept.clear();
+    kept.set(key, elapsed);
+    return elapsed;
+  };
 }
 
 /** Read a trajectory by (scale, channel, time, state); what survives follows from delta and A. */
 export function makeTrajectory(arrays, scales) {
   const [nScales, nChannels, length, nStates] = arrays.states.shape;
-  const clocks = sumClocks(arrays.delta);
+  const elapsed = makeElapsed(arrays.delta);
   const rate = (channel, n) => arrays.rates.values[channel * nStates + n];
   const offset = (scale, channel) => (scale * nChannels + channel) * length;
   const survival = (scale, channel, s, t, n) => {
     if (t < s) return 0;
-    return Math.exp(scales[scale] * rate(channel, n) * (clocks[channel][t] - clocks[channel][s]));
+    return Math.exp(scales[scale] * rate(channel, n) * elapsed(channel, s)[t]);
   };
   const readState = (scale, channel, t, n) =>
     restore(
@@ -65,6 +71,8 @@ export function makeTrajectory(arrays, scales) {
         arrays.outputs.values[offset(scale, channel) + t],
         arrays.output_step.values[scale * nChannels + channel],
       ),
+    outputStep: (scale, channel) => arrays.output_step.values[scale * nChannels + channel],
+    inputStep: (channel) => arrays.input_step.values[channel],
     input: (channel, t) =>
       restore(arrays.inputs.values[channel * length + t], arrays.input_step.values[channel]),
     stepSize: (scale, channel, t) => scales[scale] * arrays.delta.values[channel * length + t],

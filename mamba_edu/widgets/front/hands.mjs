@@ -16,24 +16,25 @@ export function makeActions(scene, player) {
   };
   return {
     toggle(isPlaying) {
-      scene.hovered = null;
+      [scene.hovered, scene.pointed] = [null, null];
       player.toggle(isPlaying);
     },
     moveTo(t) {
-      scene.hovered = null;
+      [scene.hovered, scene.pointed] = [null, null];
       player.toggle(false);
       player.moveTo(t);
     },
     hover: (t, pointed = null) => player.isPlaying || change({ hovered: t, pointed }),
     setScale: (k) => change({ scale: clamp(k, data.nScales) }),
-    setChannel: (k) => change({ channel: clamp(k, data.nChannels) }),
+    setChannel: (k) => change({ channel: clamp(k, data.nChannels), pointed: null }),
     follow: (t) => change({ followed: scene.followed === t ? null : t }),
   };
 }
 
 /** Name what each key does on the timeline. */
 function listKeys(scene, player, act, isLarge) {
-  const by = (step) => act.moveTo(player.at() + step);
+  const shown = scene.hovered ?? player.at(); // what the reader looks at
+  const by = (step) => act.moveTo(shown + step);
   const tenth = Math.max(1, Math.round(scene.data.length / 10));
   return {
     ArrowRight: () => by(isLarge ? 10 : 1),
@@ -44,7 +45,7 @@ function listKeys(scene, player, act, isLarge) {
     PageDown: () => by(-tenth),
     Home: () => act.moveTo(0),
     End: () => act.moveTo(scene.data.length - 1),
-    Enter: () => act.follow(player.at()),
+    Enter: () => act.follow(shown),
     " ": () => act.toggle(),
     "+": () => act.setScale(scene.scale + 1),
     "-": () => act.setScale(scene.scale - 1),
@@ -62,13 +63,14 @@ export function listen(page, scene, player, act, timeline) {
   const handlers = [
     [page.root, "keydown", (event) => pressKey(event, page, listKeys(scene, player, act, event.shiftKey))],
     [page.timeline, "pointerdown", (event) => {
+      if (event.button !== 0 || !timeline.holds(event.offsetX)) return;
       page.timeline.focus({ preventScroll: true });
       page.timeline.setPointerCapture(event.pointerId);
       pressed = { x: event.clientX, isDrag: false };
       act.moveTo(pick(event));
     }],
     [page.timeline, "pointermove", (event) => {
-      if (!pressed) return event.pointerType === "mouse" && act.hover(pick(event), point(event));
+      if (!pressed) return event.pointerType === "mouse" && act.hover(timeline.holds(event.offsetX) ? pick(event) : null, point(event));
       pressed.isDrag ||= Math.abs(event.clientX - pressed.x) > 4;
       return act.moveTo(pick(event));
     }],
@@ -89,7 +91,7 @@ export function listen(page, scene, player, act, timeline) {
 /** Do what a key says; keys of the page's own controls stay theirs. */
 function pressKey(event, page, keys) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const isFull = event.key.toLowerCase() === "f";
+  const isFull = event.key.toLowerCase() === "f" && event.target.tagName !== "SELECT"; // there a letter chooses
   const action = isFull ? () => toggleFullScreen(page.root) : event.target === page.timeline && keys[event.key];
   event.stopPropagation();
   if (!action) return;

@@ -1,6 +1,6 @@
 // The lens: CLS is moved through the sequence, and what reaches it is drawn.
 
-import { makeButton, makeChoice, makeElement, makeRange } from "./controls.mjs";
+import { guard, makeButton, makeChoice, makeElement, makeRange } from "./controls.mjs";
 import { unpackArrays } from "./decode.mjs";
 import { fitCanvas, formatNumber } from "./draw.mjs";
 import { drawLens, drawLensMap, findColumn, findRow, placeLens, tokenAt } from "./lens_view.mjs";
@@ -124,4 +124,4 @@ function render({ model, el }) {
   return openStage(el, stage, player, { keys, hands });
 }
 
-export default { render };
+export default { render: guard(render) };

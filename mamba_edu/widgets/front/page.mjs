@@ -82,9 +82,9 @@ export function writeReading(scene, t) {
   const parts = [
     `t = ${options.first + t}${label}`,
     `Δ = ${formatNumber(data.stepSize(scale, channel, t))}`,
-    `x = ${formatNumber(data.input(channel, t))}`,
+    `x = ${formatNumber(data.input(channel, t))} (± ${formatNumber(data.inputStep(channel) / 2)})`,
     writeState(scene, t),
-    `y = ${formatNumber(data.output(scale, channel, t))}`,
+    `y = ${formatNumber(data.output(scale, channel, t))} (± ${formatNumber(data.outputStep(scale, channel) / 2)})`,
   ];
   if (followed === null || t < followed) return parts;
   const name = `token ${options.first + followed}${options.labels[followed] ? ` “${options.labels[followed]}”` : ""}`;
@@ -113,8 +113,8 @@ export function tell(page, controls, scene, player, t, voice) {
   const parts = writeReading(scene, t);
   const tags = parts.map((words) => makeElement(words.startsWith("left of") ? "strong" : "span", { textContent: words }));
   page.reading.replaceChildren(...tags);
+  if (!player.isPlaying) page.timeline.setAttribute("aria-valuetext", parts.join(", "));
   page.timeline.setAttribute("aria-valuenow", `${scene.options.first + t}`);
-  page.timeline.setAttribute("aria-valuetext", parts.join(", "));
   controls.play.textContent = player.isPlaying ? "❚❚ Pause" : "▶ Play";
   controls.move.set(player.at());
   controls.scale.set(scene.scale);

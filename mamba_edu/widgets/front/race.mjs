@@ -1,6 +1,6 @@
 // The race: three scans on the same tokens, round by round, side by side.
 
-import { makeChoice, makeElement, makeRange } from "./controls.mjs";
+import { guard, makeChoice, makeElement, makeRange } from "./controls.mjs";
 import { unpackArrays } from "./decode.mjs";
 import { fitCanvas, formatNumber } from "./draw.mjs";
 import { countUp, heldAfter, readRace } from "./lanes.mjs";
@@ -105,4 +105,4 @@ function render({ model, el }) {
   return openStage(el, stage, player, { keys, hands });
 }
 
-export default { render };
+export default { render: guard(render) };

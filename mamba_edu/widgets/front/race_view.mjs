@@ -5,7 +5,7 @@ import { countUp, heldAfter } from "./lanes.mjs";
 
 /** Place the lanes side by side, or one below the other where it is narrow. */
 export function placeRace(width, size, { lanes, length }) {
-  const isNarrow = width < 46 * size;
+  const isNarrow = width < 64 * size;
   const gap = 2 * size;
   const wide = isNarrow ? width : (width - gap * (lanes.length - 1)) / lanes.length;
   const cell = Math.min((wide - 4 * size) / length, (isNarrow ? 0.6 : 1.15) * size);

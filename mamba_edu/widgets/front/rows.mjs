@@ -81,7 +81,7 @@ export function drawMemory(context, theme, row, { data, scale, channel, followed
   const times = Array.from({ length: data.length - followed }, (_, k) => followed + k);
   const xs = times.map((t) => findMiddle(row, data.length, t));
   for (let n = 0; n < data.nStates; n++) {
-    drawCurve(context, xs, times.map((t) => height(data.survival(scale, channel, followed, t, n))), theme.faint, 1);
+    drawCurve(context, xs, times.map((t) => height(data.survival(scale, channel, followed, t, n))), theme.soft, 1);
   }
   drawCurve(context, xs, times.map((t) => height(data.remaining(scale, channel, followed, t))), theme.state, 2.4);
   context.fillStyle = theme.state;

@@ -1,6 +1,6 @@
 // The panel beside the rows: all channels at one token, a phase portrait, or a bucket.
 
-import { drawCurve, drawText, formatNumber, makeHeight, paintCodes } from "./draw.mjs";
+import { drawCurve, drawScale, drawText, formatNumber, makeHeight, paintCodes } from "./draw.mjs";
 
 export const SIDE_TALL = 34; // letters' sizes, at most
 
@@ -54,9 +54,9 @@ function drawChannels(context, theme, box, { data, options, scale, channel }, t)
 function drawBars(context, theme, box, { data, options, scale, channel }, t) {
   const reach = 127 * data.quantum(scale, channel);
   const height = makeHeight(box, -reach, reach);
-  const wide = box.width / data.nStates;
-  context.fillStyle = theme.faint;
-  context.fillRect(box.left, height(0), box.width, 1);
+  const room = { ...box, width: box.width - 4.6 * theme.size };
+  drawScale(context, theme, room, [-reach, 0, reach], height);
+  const wide = room.width / data.nStates;
   for (let n = 0; n < data.nStates; n++) {
     const value = data.state(scale, channel, t, n);
     context.fillStyle = theme.state;
@@ -85,23 +85,59 @@ function drawPhase(context, theme, box, { data, options, scale, channel }, t) {
   context.beginPath();
   context.arc(xs[t], ys[t], theme.size * 0.4, 0, 7);
   context.fill();
+  const ends = `axes: ${formatNumber(-reach)} to ${formatNumber(reach)}`;
+  drawText(context, theme, ends, square.left + side / 2, square.top + side + theme.size * 0.9, { align: "center", scale: 0.8, colour: theme.muted });
   drawText(context, theme, options.states[0], square.left + side, y(0) - theme.size * 0.7, { align: "right", scale: 0.85, colour: theme.muted });
   drawText(context, theme, options.states[1], x(0) + 6, square.top + theme.size * 0.6, { scale: 0.85, colour: theme.muted });
 }
 
-/** Draw one number as the water in a bucket with a hole. */
-function drawBucket(context, theme, box, { data, scale, channel }, t) {
+/** Find by how much a bucket gains and loses at a token, each as a share of the largest gain. */
+export function measureFlow({ data, scale, channel }, t) {
+  const gain = (k) => Math.abs(data.stepSize(scale, channel, k) * data.input(channel, k)) || 0;
+  let most = 0;
+  for (let k = 0; k < data.length; k++) most = Math.max(most, gain(k));
+  return { pours: most ? gain(t) / most : 0, leaks: data.stepSize(scale, channel, t) * data.rate(channel, 0) < 0 };
+}
+
+/** Draw one number as the water in a bucket with a hole; a level below 0 is hatched. */
+function drawBucket(context, theme, box, scene, t) {
+  const { data, scale, channel } = scene;
   const reach = 127 * data.quantum(scale, channel);
   const value = data.state(scale, channel, t, 0);
   const [wide, tall] = [Math.min(box.width * 0.7, box.height * 0.9), box.height * 0.72];
   const [left, bottom] = [box.left + (box.width - wide) / 2, box.top + box.height * 0.86];
-  const pours = data.input(channel, t) > 0;
   const level = Number.isFinite(value) ? (Math.abs(value) / reach) * tall : 0;
+  const { pours, leaks } = measureFlow(scene, t);
   context.fillStyle = theme.input;
-  if (pours) context.fillRect(left + wide * 0.46, box.top, wide * 0.08, bottom - box.top - level);
-  context.fillStyle = value < 0 ? theme.cls : theme.state;
+  const stream = Math.max(pours * wide * 0.16, pours > 0.01 ? 2 : 0);
+  context.fillRect(left + (wide - stream) / 2, box.top, stream, bottom - box.top - level);
+  context.fillStyle = theme.state;
   context.fillRect(left, bottom - level, wide, level);
-  if (level > 1) context.fillRect(left + wide * 0.46, bottom, wide * 0.08, tall * 0.16);
+  if (leaks && level > 1) context.fillRect(left + wide * 0.46, bottom, wide * 0.08, tall * 0.16);
+  if (value < 0) hatch(context, theme, { left, top: bottom - level, width: wide, height: level });
+  drawWalls(context, theme, left, bottom, wide, tall);
+  const words = value < 0 ? `h = ${formatNumber(value)} (hatched: below 0)` : `h = ${formatNumber(value)}`;
+  drawText(context, theme, words, box.left + box.width / 2, box.top + box.height + theme.size * 0.9, { align: "center", bold: true });
+}
+
+/** Draw lines across a box. */
+function hatch(context, theme, box) {
+  context.save();
+  context.beginPath();
+  context.rect(box.left, box.top, box.width, box.height);
+  context.clip();
+  [context.strokeStyle, context.lineWidth] = [theme.paper, 3];
+  context.beginPath();
+  for (let x = box.left - box.height; x < box.left + box.width; x += theme.size) {
+    context.moveTo(x, box.top + box.height);
+    context.lineTo(x + box.height, box.top);
+  }
+  context.stroke();
+  context.restore();
+}
+
+/** Draw the walls of a bucket and its floor, with a hole in the middle. */
+function drawWalls(context, theme, left, bottom, wide, tall) {
   [context.strokeStyle, context.lineWidth] = [theme.ink, 2.5];
   context.beginPath();
   context.moveTo(left, bottom - tall * 1.08);
@@ -111,5 +147,4 @@ function drawBucket(context, theme, box, { data, scale, channel }, t) {
   context.lineTo(left + wide, bottom);
   context.lineTo(left + wide, bottom - tall * 1.08);
   context.stroke();
-  drawText(context, theme, `h = ${formatNumber(value)}`, box.left + box.width / 2, box.top + box.height + theme.size * 0.9, { align: "center", bold: true });
 }

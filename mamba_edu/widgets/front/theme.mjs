@@ -56,6 +56,8 @@ export function readTheme(element) {
   ]);
   return {
     ...Object.fromEntries(roles),
+    words: Object.fromEntries(Object.entries(ROLE_COLOURS).map(([role, rgb]) => [role, writeColour(mixColours(rgb, ink, 0.4))])),
+    soft: writeColour(mixColours(ink, paper, 0.55)),
     isDark,
     key: `${paper} ${ink} ${style.fontSize}`,
     paper: writeColour(paper),

@@ -56,6 +56,7 @@ export function makeTimeline(canvas, chosen) {
   return {
     canvas,
     pick: (x, length) => findToken(rows[0], length, x),
+    holds: (x) => x >= rows[0].left - 4 && x <= rows[0].left + rows[0].width + 4,
     pickState(y, count) {
       const place = Math.floor(((y - rows[map].top) / rows[map].height) * count);
       return place >= 0 && place < count ? place : null;
@@ -78,7 +79,7 @@ export function makeTimeline(canvas, chosen) {
 function nameRow(context, theme, place, { name, role }) {
   name.forEach((word, k) => {
     const y = place.top + place.height / 2 + (k - (name.length - 1) / 2) * theme.size * 1.15;
-    const look = { colour: role ? theme[role] : theme.ink, bold: true, scale: 0.92 };
+    const look = { colour: role ? theme.words[role] : theme.ink, bold: true, scale: 0.92 };
     drawText(context, theme, word, 0, y, look);
   });
 }
@@ -112,7 +113,11 @@ function drawNow(context, theme, rows, { data, followed, place }) {
   const top = strip.isStrip ? rows[1].top : strip.top; // the tokens to come stay in sight
   context.fillRect(edge, top, strip.left + strip.width - edge, bottom - top);
   context.fillStyle = theme.ink;
-  context.fillRect(Math.round(now) - 0.75, strip.top, 1.5, bottom - strip.top);
+  context.fillRect(Math.round(now) - 0.75, top - 4, 1.5, bottom - top + 4);
+  if (strip.isStrip) { // a bracket over the token: a line would strike its word through
+    const half = Math.max(strip.width / data.length / 2, 4);
+    context.fillRect(now - half, strip.top - 2, 2 * half, 2);
+  }
   if (followed === null) return;
   const x = findMiddle(strip, data.length, followed);
   [context.strokeStyle, context.lineWidth] = [theme.state, 1.5];
