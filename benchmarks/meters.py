@@ -12,9 +12,11 @@ from pathlib import Path
 import torch
 
 
-def time_rounds(runs: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Run all in turn, `rounds` times after a first one, and return medians of CPU seconds."""
-    for run in runs.values():
+def time_rounds(
+    runs: dict[str, Callable[[], object]], rounds: int, is_warm: bool = False
+) -> dict[str, float]:
+    """Run all in turn, `rounds` times, and return medians of CPU seconds; first once, if cold."""
+    for run in runs.values() if not is_warm else ():
         run()
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
