@@ -218,9 +218,7 @@ def check_interval(**intervals: object) -> None:
 
 def _check_forward(delta: Tensor) -> None:
     """Refuse step sizes that run backwards; NaN is not told apart from those that do not."""
-    if not delta.numel() or delta.detach().min() >= 0:  # one look at most; NaN needs another
-        return
-    if (delta < 0).any():
+    if delta.numel() and not delta.detach().min() >= 0 and (delta < 0).any():  # NaN: look again
         smallest = torch.where(delta < 0, delta, 0).min()
         raise ValueError(
             f"delta must be at least 0, a step cannot run backwards; the smallest is "

@@ -123,6 +123,15 @@ def test_no_input_is_written_to():
     assert_close(inputs, before, rtol=0, atol=0)
 
 
+def test_sums_over_a_long_sequence_keep_their_digits():
+    """Gradients to the rates and to skip, of 20,000 numbers each in single precision."""
+    inputs = {name: v.float() for name, v in make_inputs(20_000).items()}
+    right = differentiate("chunked", {name: v.double() for name, v in inputs.items()})
+    grads = differentiate("fused", inputs)
+    for name in ("A", "skip"):
+        assert (grads[name] - right[name]).abs().max() <= 1e-6 * right[name].abs().max()
+
+
 def test_fused_keeps_one_state_a_chunk_and_none_without_gradients(monkeypatch):
     kept = []
     walk = fused._walk

@@ -134,6 +134,18 @@ def reverse_skip(rows, skip, channel, to_skip, at, width):
 
 
 @inner
+def add_up(states, to_rates, at, step, width):
+    """Add a chunk's gradients to the rates to those of others, and begin with 0 again.
+
+    Sums of so many numbers are kept in double precision.
+    """
+    for n in range(len(states)):
+        for c in range(width):
+            to_rates[whole(at + n * step + c)] += states[n, TO_RATE + c]
+            states[n, TO_RATE + c] = 0
+
+
+@inner
 def store_grads(rows, pairs, grads, sizes, item, b, t, channel, width):
     """Scatter a chunk's gradients."""
     length, d_inner, d_state, _, _ = sizes
@@ -146,15 +158,15 @@ def store_grads(rows, pairs, grads, sizes, item, b, t, channel, width):
 
 
 @entry
-def scan_backward(inputs, steps, rates, skip, starts, to_h, grads, sizes, first, last):
+def scan_backward(inputs, steps, rates, skip, starts, to_h, grads, sums, sizes, first, last):
     """Walk the blocks `first` to `last` back, the last chunk first.
 
     Args:
         inputs, steps: as scan_forward's, and the gradient to the answer.
         rates, skip, starts, sizes: as scan_forward's.
         to_h: the gradient to the state after the last token in, to the one before the first out.
-        grads: room for those to x, delta and gate; to B and C, each block's by itself; to the
-            rates, each row's by itself; to skip too, beginning with 0. All are flat.
+        grads: room for those to x, delta and gate; to B and C, each block's by itself.
+        sums: zeros, for the gradients to the rates and to skip, each row's by itself.
     """
     length, d_inner, d_state, _, chunk = sizes
     rows, states = np.empty((chunk, TOKEN), to_h.dtype), np.empty((d_state, STATE), to_h.dtype)
@@ -175,7 +187,7 @@ def scan_backward(inputs, steps, rates, skip, starts, to_h, grads, sizes, first,
             reverse_gate(part[:n_gates])
             reverse_chunk(width, part, states, trace, pair)
             reverse_write(part)
-            reverse_skip(part, skip, channel, grads[6], b * d_inner + channel, width)
+            reverse_skip(part, skip, channel, sums[1], b * d_inner + channel, width)
+            add_up(states, sums[0], at_h, d_inner, width)
             store_grads(part, pair, grads, sizes, item, b, t, channel, width)
         scatter(states, TO_H, to_h, at_h, d_inner, width)
-        scatter(states, TO_RATE, grads[5], at_h, d_inner, width)

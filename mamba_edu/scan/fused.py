@@ -116,16 +116,18 @@ def _walk_back(x, delta, A, B, C, state, skip, gate, starts, grad_y, grad_state)
     to_h = grad_state.mT.clone(memory_format=torch.contiguous_format)
     to_tokens = [torch.empty(v.shape if v is not None else 0, dtype=x.dtype) for v in (x, x, gate)]
     to_pairs = [x.new_empty(batch, n_blocks, length, d_state) for _ in "BC"]
-    to_rates, to_skip = torch.empty_like(to_h), x.new_zeros(batch, d_inner)
-    grads = tuple(map(_view, (*to_tokens, *to_pairs, to_rates, to_skip)))
+    to_rates = torch.zeros(batch, d_state, d_inner, dtype=torch.float64)
+    to_skip = torch.zeros(batch, d_inner, dtype=torch.float64)
+    grads, sums = (tuple(map(_view, v)) for v in ((*to_tokens, *to_pairs), (to_rates, to_skip)))
     rates, flat_skip = _flatten_rates(A), _flatten(skip, x)
-    fixed = (plan.flat, plan.steps, rates, flat_skip, _view(starts), _view(to_h), grads, plan.sizes)
+    fixed = (plan.flat, plan.steps, rates, flat_skip, _view(starts), _view(to_h), grads, sums)
+    fixed += (plan.sizes,)
     share_items(load_kernels()[1].scan_backward, fixed, plan.n_items, length * A.numel() * batch)
     to_x, to_delta, to_gate = to_tokens
     to_B, to_C = (v.sum(1) for v in to_pairs)
-    to_skip = None if skip is None else to_skip.sum(0)
-    to_gate = None if gate is None else to_gate
-    return to_x, to_delta, to_rates.sum(0).mT, to_B, to_C, to_h.mT, to_skip, to_gate
+    to_A, to_skip = to_rates.sum(0).mT.to(x.dtype), to_skip.sum(0).to(x.dtype)
+    passed = (None if skip is None else to_skip, None if gate is None else to_gate)
+    return to_x, to_delta, to_A, to_B, to_C, to_h.mT, *passed
 
 
 def _differentiate_twice(given, grad_y, grad_state):
