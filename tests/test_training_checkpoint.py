@@ -18,15 +18,12 @@ from mamba_edu.training import (
     train_needle,
 )
 
-SIZES = {"n_classes": 3, "n_symbols": 9, "d_model": 4, "d_state": 5, "cls_position": "middle"}
+SIZES = {"n_classes": 3, "n_symbols": 9, "d_model": 4, "d_state": 5, "readout": "cls_middle"}
 
 
 @pytest.fixture
 def model():
-    from mamba_edu.readout import ReadCLS
-
-    sizes = {name: size for name, size in SIZES.items() if name != "cls_position"}
-    return SequenceClassifier(**sizes, readout=ReadCLS("middle"))
+    return SequenceClassifier(**SIZES)
 
 
 def test_a_checkpoint_comes_back_as_it_was(model, tmp_path):

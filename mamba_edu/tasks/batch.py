@@ -33,7 +33,10 @@ class Batch(NamedTuple):
         return Batch(self.inputs[rows], self.target[rows], mask)
 
 
-def draw_from(data: Batch) -> Callable[[int, int, int], Batch]:
+Sampler = Callable[[int, int, int], Batch]  # (batch, length, seed)
+
+
+def draw_from(data: Batch) -> Sampler:
     """Make a function (batch, length, seed) that draws sequences from a fixed set.
 
     Each is drawn at random and may come more than once, so that `train` meets a set as it meets a

@@ -1,10 +1,11 @@
 """Real words as sequences: names of places, languages and months, read byte by byte."""
 
 from collections import Counter
+from functools import cache
 
 import torch
 
-from mamba_edu.tasks.batch import Batch, take_split
+from mamba_edu.tasks.batch import Batch, Sampler, draw_from, take_split
 
 # All in Latin letters, so that the alphabet alone does not give the answer away.
 LANGUAGES = (
@@ -51,6 +52,34 @@ def load_names(split: str) -> Batch:
     inputs = torch.tensor([list(name.ljust(N_BYTES, b"\0")) for name, _ in kept])
     target = torch.tensor([label for _, label in kept])
     return take_split(Batch(inputs, target, inputs > 0), split)
+
+
+def sample_names(batch: int, length: int, seed: int, split: str = "train") -> Batch:
+    """Sample from the names of one split, each drawn at random, so that one may come twice.
+
+    What grows with the length, and chance: as in load_names.
+
+    Args:
+        batch: how many names.
+        length: 32; a real sequence is not made longer by asking.
+        seed: of the generator; the same seed draws the same names.
+        split: "train" or "test".
+
+    Returns:
+        As load_names.
+
+    Raises:
+        FileNotFoundError: if Babel came without the data of one of the languages.
+        TypeError: if a size is not an int.
+        ValueError: for another length or split, or a negative batch.
+    """
+    return _open_split(split)(batch, length, seed)
+
+
+@cache
+def _open_split(split: str) -> Sampler:
+    """Load a split once; what is drawn from it is a copy."""
+    return draw_from(load_names(split))
 
 
 def _list_names(code: str) -> list[str]:

@@ -4,10 +4,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from mamba_edu._checks import check_counts
+from mamba_edu._checks import check_counts, check_flags
 from mamba_edu.tasks.batch import Batch
 
 N_FILLERS = 24  # kinds of token that say nothing
+N_VALUES = 8  # kinds of token that say something
+N_SYMBOLS = N_VALUES + 1 + N_FILLERS  # a trigger between them: one model fits every task of ids
 
 
 def sample_last_marked(
@@ -128,3 +130,48 @@ def sample_trigger(
     inputs = inputs.scatter(1, order.argsort(1)[:, : n_classes - 1], others)
     inputs = inputs.scatter(1, place, n_classes).scatter(1, place + distance, target)
     return Batch(inputs, target[:, 0])
+
+
+def sample_far_trigger(
+    batch: int,
+    length: int,
+    seed: int,
+    n_classes: int = N_VALUES,
+    distance: int = 7,
+    d_conv: int = 4,
+    n_layers: int = 1,
+    bidirectional: bool = False,
+) -> Batch:
+    """Sample the trigger task with a distance that no convolution of the model spans.
+
+    All is as in sample_trigger, but no window of the model's convolutions holds both the trigger
+    and its value, so that something has to be carried from one to the other. In n_layers causal
+    layers a window is n_layers (d_conv - 1) tokens and the one it ends at; where each layer reads
+    from both ends, it is twice as many and the one in its middle.
+
+    What grows with the length: the filler. What does not: there is one trigger and the same
+    n_classes - 1 values that are not meant, and it is as near to the one that is.
+    Chance: 1/n_classes. Windows alone do hardly better: they can rule out the values near the
+    trigger and those among the first `distance` tokens, 1/n_classes (1 + O(distance/length)).
+
+    Args:
+        batch, length, seed, n_classes: as in sample_trigger.
+        distance: how many tokens behind the trigger its value stands.
+        d_conv, n_layers, bidirectional: of the model that is to be tried.
+
+    Returns:
+        As sample_trigger.
+
+    Raises:
+        TypeError: if a size is not an int, or bidirectional neither True nor False.
+        ValueError: if a size is out of range, or the convolutions reach from value to trigger.
+    """
+    check_counts(1, d_conv=d_conv, n_layers=n_layers, distance=distance)
+    check_flags(bidirectional=bidirectional)
+    reach = n_layers * (d_conv - 1) * (2 if bidirectional else 1)
+    if distance <= reach:
+        raise ValueError(
+            f"distance must be more than {reach}, or the convolutions alone reach from the value "
+            f"to its trigger; it is {distance}"
+        )
+    return sample_trigger(batch, length, seed, n_classes, distance)

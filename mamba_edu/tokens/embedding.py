@@ -4,9 +4,10 @@ import torch
 from jaxtyping import Bool, Float, Shaped
 from torch import Tensor, nn
 
-from mamba_edu._checks import check_counts, check_floats, check_mask, check_shapes
+from mamba_edu._checks import check_counts, check_flags, check_floats, check_mask, check_shapes
 from mamba_edu.tokens.masks import check_rows
 from mamba_edu.tokens.placement import add_cls, refuse_blindness
+from mamba_edu.tokens.registers import add_heading, add_registers
 
 
 class TokenEmbedding(nn.Module):
@@ -16,13 +17,17 @@ class TokenEmbedding(nn.Module):
         d_model: channels of a token.
         n_symbols: how many ids there are, 0 .. n_symbols - 1; for sequences of ids.
         d_in: numbers per token; for sequences of real values. Give this or n_symbols.
-        cls_position: "first", "middle", "last", or None for no CLS token.
+        cls_position: "first", "middle", "last", "both" for the same token at either end, or None
+            for no CLS token.
         is_causal: whether the blocks above let a token see earlier ones only.
         allow_blind: let CLS stand where it sees nothing.
+        registers_every: put the CLS token behind every so many tokens instead, and at the end.
+        heading: put the mean of the embedded tokens in front of them.
 
     Raises:
         TypeError: if a size is not an int.
-        ValueError: if a size is too small, or both or neither of n_symbols and d_in are given.
+        ValueError: if a size is too small, both or neither of n_symbols and d_in are given, or
+            both of cls_position and registers_every.
         BlindReadout: if CLS stands first in a causal model and allow_blind is not set.
     """
 
@@ -34,17 +39,21 @@ class TokenEmbedding(nn.Module):
         cls_position: str | None = None,
         is_causal: bool = True,
         allow_blind: bool = False,
+        registers_every: int | None = None,
+        heading: bool = False,
     ):
         super().__init__()
         refuse_blindness(cls_position, is_causal, allow_blind)
         _check_sizes(d_model, n_symbols, d_in)
-        self.cls_position = cls_position
+        _check_places(cls_position, registers_every, heading)
+        self.cls_position, self.registers_every = cls_position, registers_every
+        self.heading = heading
         if n_symbols is None:
             self.embed = nn.Linear(d_in, d_model)
         else:
             self.embed = nn.Embedding(n_symbols, d_model)
             nn.init.normal_(self.embed.weight, std=0.3)
-        if cls_position is not None:
+        if cls_position is not None or registers_every is not None:
             self.cls_token = nn.Parameter(0.02 * torch.randn(d_model))
 
     def forward(
@@ -59,16 +68,20 @@ class TokenEmbedding(nn.Module):
             mask: True on real tokens; all are if not given.
 
         Returns:
-            The tokens and their mask, both one longer with CLS.
+            The tokens and their mask, both longer by what was put among them.
 
         Raises:
             TypeError: for ids that are not integers, or numbers that are no floats.
             ValueError: if shapes disagree, an id is out of range or a row has no real token.
         """
         tokens = self._embed(inputs, mask)
-        if self.cls_position is None:
-            return tokens, mask
-        tokens, mask, _ = add_cls(tokens, self.cls_token, self.cls_position, mask)
+        if self.heading:
+            tokens, mask = add_heading(tokens, mask)
+        if self.registers_every is not None:
+            return add_registers(tokens, self.cls_token, self.registers_every, mask)
+        places = {None: (), "both": ("first", "last")}.get(self.cls_position, (self.cls_position,))
+        for place in places:
+            tokens, mask, _ = add_cls(tokens, self.cls_token, place, mask)
         return tokens, mask
 
     def _embed(self, inputs: Tensor, mask: Tensor | None) -> Tensor:
@@ -99,6 +112,19 @@ def _check_sizes(d_model: int, n_symbols: int | None, d_in: int | None) -> None:
         )
     given = {"d_in": d_in} if n_symbols is None else {"n_symbols": n_symbols}
     check_counts(1, d_model=d_model, **given)
+
+
+def _check_places(cls_position: str | None, registers_every: int | None, heading: bool) -> None:
+    """Refuse to put one token in two ways."""
+    check_flags(heading=heading)
+    if registers_every is None:
+        return
+    check_counts(1, registers_every=registers_every)
+    if cls_position is not None:
+        raise ValueError(
+            f"give either cls_position or registers_every, which puts a CLS token at the end too; "
+            f"cls_position is {cls_position!r} and registers_every is {registers_every}"
+        )
 
 
 def _check_ids(ids: Tensor, n_symbols: int) -> None:

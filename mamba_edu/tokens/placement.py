@@ -7,7 +7,8 @@ from torch import Tensor
 from mamba_edu._checks import check_mask, check_shapes
 from mamba_edu.tokens.masks import check_rows, locate_rank
 
-POSITIONS = ("first", "middle", "last")
+POSITIONS = ("first", "middle", "last")  # where one CLS token can stand
+PLACES = (*POSITIONS, "both")  # and two of them: one in front, one at the end
 
 
 class BlindReadout(ValueError):
@@ -18,7 +19,7 @@ def refuse_blindness(position: str | None, is_causal: bool, allow_blind: bool = 
     """Refuse a CLS token that can see nothing: in front, where every token sees earlier ones only.
 
     Args:
-        position: "first", "middle" or "last"; None for no CLS token.
+        position: "first", "middle", "last", or "both" for one at either end; None for no CLS token.
         is_causal: whether a token sees itself and earlier ones only.
         allow_blind: let it stand there all the same, to show that it is blind.
 
@@ -26,8 +27,8 @@ def refuse_blindness(position: str | None, is_causal: bool, allow_blind: bool = 
         ValueError: for another position.
         BlindReadout: for the first position in a causal model.
     """
-    if position is not None and position not in POSITIONS:
-        raise ValueError(f"cls_position must be one of {POSITIONS} or None; it is {position!r}")
+    if position is not None and position not in PLACES:
+        raise ValueError(f"cls_position must be one of {PLACES} or None; it is {position!r}")
     if position == "first" and is_causal and not allow_blind:
         raise BlindReadout(
             "cls_position is 'first' in a causal model: CLS would see none of the tokens behind "
@@ -68,7 +69,8 @@ def add_cls(
     Source: the middle is Zhu et al. 2024 (arXiv:2401.09417), Vision Mamba; theirs is one column
     for all rows. Vim4Path#4 and HiddenMambaAttn#20 tell of that column kept at another length.
     """
-    refuse_blindness(position, is_causal=False)
+    if position not in POSITIONS:
+        raise ValueError(f"position must be one of {POSITIONS}; it is {position!r}")
     check_shapes(tokens=(tokens, "batch length d_model"), cls_token=(cls_token, "d_model"))
     real = torch.ones(tokens.shape[:2], dtype=torch.bool, device=tokens.device)
     if mask is not None:

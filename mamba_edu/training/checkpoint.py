@@ -10,22 +10,21 @@ from safetensors.torch import load_file, save
 from mamba_edu._checks import check_finite
 from mamba_edu._files import replace_file
 from mamba_edu.models import SequenceClassifier
-from mamba_edu.readout import ReadCLS
 from mamba_edu.tasks import N_FILLERS, sample_needle
 from mamba_edu.training.loop import train
 
 NEEDLE = Path(__file__).parents[1] / "results" / "needle_cls_last.safetensors"
 N_CLASSES = 8
-SIZES = {"n_classes": N_CLASSES, "n_symbols": N_CLASSES + N_FILLERS, "cls_position": "last"}
+SIZES = {"n_classes": N_CLASSES, "n_symbols": N_CLASSES + N_FILLERS, "readout": "cls_last"}
 
 
 def save_checkpoint(model: SequenceClassifier, sizes: dict[str, object], path: str | Path) -> None:
-    """Save a classifier that reads CLS, with the sizes that it is made of.
+    """Save a classifier with the sizes that it is made of.
 
     Args:
         model: the classifier.
-        sizes: "cls_position" and the keyword arguments of SequenceClassifier that it was made
-            with, the read-out left out; what JSON can hold.
+        sizes: the keyword arguments of SequenceClassifier that it was made with, the read-out by
+            its name in READOUTS; what JSON can hold.
         path: the file; one that is there is replaced once the new one is whole.
 
     Raises:
@@ -88,15 +87,9 @@ def train_needle(seed: int = 0, **plan: object) -> SequenceClassifier:
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = _build(SIZES)
+        model = SequenceClassifier(**SIZES)
     train(model, sample_needle, seed=seed, **plan)
     return model.eval()
-
-
-def _build(sizes: dict[str, object]) -> SequenceClassifier:
-    """Build an untrained classifier of these sizes."""
-    others = {name: size for name, size in sizes.items() if name != "cls_position"}
-    return SequenceClassifier(**others, readout=ReadCLS(sizes["cls_position"]))
 
 
 def _fill(sizes: dict[str, object], weights: dict, name: str) -> SequenceClassifier:
@@ -104,7 +97,7 @@ def _fill(sizes: dict[str, object], weights: dict, name: str) -> SequenceClassif
     check_finite(**weights)
     try:
         with torch.random.fork_rng(devices=[]):
-            model = _build(sizes)
+            model = SequenceClassifier(**sizes | {"readout": sizes["readout"]})
         model.load_state_dict(weights)
     except (KeyError, TypeError, RuntimeError, ValueError) as error:
         raise ValueError(f"{name} must be those of a classifier and its weights: {error}") from None

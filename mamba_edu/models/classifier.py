@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from mamba_edu._checks import check_counts
 from mamba_edu.layers import MambaStack
 from mamba_edu.layers.start import apply_alive
-from mamba_edu.readout import ReadCLS
-from mamba_edu.tokens import TokenEmbedding
+from mamba_edu.models._parts import build_head, build_tokens, run_afresh
+from mamba_edu.readout import make_readout
 
 
 class SequenceClassifier(nn.Module):
@@ -21,15 +21,16 @@ class SequenceClassifier(nn.Module):
         n_classes: how many classes there are.
         n_symbols: how many ids there are, for sequences of ids.
         d_in: numbers per token, for sequences of real values. Give this or n_symbols.
-        readout: from the outputs to one vector; ReadCLS("last") if not given. Where it reads CLS,
-            a CLS token is put.
+        readout: from the outputs to one vector, or its name in READOUTS; "cls_last" if not given.
+            What it reads is put among the tokens: CLS, registers, a heading.
         d_model: channels of a token.
         n_layers: how many Mamba blocks.
         d_state: numbers that each inner channel remembers by.
         delta_range: shortest and longest step size at the start.
         allow_blind: let CLS stand where it sees nothing.
         bidirectional: whether each block has a second mixer that reads from the end. Then CLS
-            sees all from any place, and the read-out is handed no state.
+            sees all from any place, and the read-out is handed no state. Nor is one whose blocks
+            start afresh at each register.
         block: further keyword arguments of MambaBlock.
 
     Raises:
@@ -45,7 +46,7 @@ class SequenceClassifier(nn.Module):
         n_classes: int,
         n_symbols: int | None = None,
         d_in: int | None = None,
-        readout: Callable[..., Tensor] | None = None,
+        readout: Callable[..., Tensor] | str | None = None,
         d_model: int = 32,
         n_layers: int = 1,
         d_state: int = 8,
@@ -56,15 +57,16 @@ class SequenceClassifier(nn.Module):
     ):
         super().__init__()
         check_counts(1, n_classes=n_classes)
-        readout = ReadCLS("last") if readout is None else readout
-        position = getattr(readout, "cls_position", None)
-        self.tokens = TokenEmbedding(
-            d_model, n_symbols, d_in, position, not bidirectional, allow_blind
-        )
         block |= {"d_state": d_state, "delta_range": delta_range}
+        if readout is None or isinstance(readout, str):
+            readout = make_readout(
+                readout or "cls_last", d_model, block.get("expand", 2) * d_model, d_state
+            )
+        is_causal = not bidirectional
+        self.tokens = build_tokens(readout, d_model, n_symbols, d_in, is_causal, allow_blind)
         self.blocks = MambaStack(d_model, n_layers, bidirectional, **block)
         self.readout = readout
-        self.head = nn.Linear(d_model, n_classes)
+        self.head = build_head(readout, d_model, n_classes)
 
     def forward(
         self,
@@ -88,11 +90,14 @@ class SequenceClassifier(nn.Module):
         tokens: Float[Tensor, "batch length d_model"],
         mask: Bool[Tensor, "batch length"] | None = None,
     ) -> Float[Tensor, "batch n_classes"]:
-        """Compute the logits from tokens that are embedded already, CLS among them.
+        """Compute the logits from tokens that are embedded already, CLS or registers among them.
 
         To ask how the logits depend on each token, embed, and call this on what you may
         differentiate by.
         """
+        if getattr(self.readout, "restarts", False):
+            outputs, mask = run_afresh(self.blocks, tokens, mask, self.readout)
+            return self.head(self.readout(outputs, mask, None))
         has_state = not self.blocks.is_bidirectional
         answer = self.blocks(tokens, mask, return_state=has_state)
         outputs, state = answer if has_state else (answer, None)
