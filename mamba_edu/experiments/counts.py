@@ -19,20 +19,23 @@ def list_counts(row: Row) -> dict[str, tuple[int, int]]:
     return counts
 
 
-def find_share(row: Row, length: int) -> float:
-    """Find the share of sequences that a run got right at a length.
+def find_count(row: Row, length: int | str) -> tuple[int, int]:
+    """Find how many sequences of how many a run got right at a length.
 
     A run that stopped at chance was not asked any further: what it had at its last length counts
     for all that are longer.
+
+    Args:
+        row: of a table.
+        length: "" for the accuracy of a table that says no length.
 
     Raises:
         ValueError: if the row says nothing of this length.
     """
     counts = list_counts(row)
     if f"right_{length}" in row:
-        asked = [int(name) for name in counts if name.isdigit() and int(name) <= length]
+        asked = [int(name) for name in counts if name.isdigit() and int(name) <= int(length)]
         length = max(asked, default=length)
     if str(length) not in counts:
         raise ValueError(f"the row must have counts at length {length}; it has {list(counts)}")
-    right, of = counts[str(length)]
-    return right / of
+    return counts[str(length)]

@@ -18,7 +18,7 @@ PLACES = ("cls_first", "cls_middle", "cls_last", "cls_both")
 PARTS = {"selection": "time-invariant", "state": "no SSM"}
 CONTROLS = {  # what a task is solved by that does not need what the course is about
     "selection": {"cls_last": ("needle", "majority", "order", "trigger")},
-    "state": {name: ("needle", "order", "trigger", "far_trigger") for name in ("max", "attention")},
+    "state": dict.fromkeys(("max", "attention"), ("needle", "order", "trigger", "far_trigger")),
 }
 TO_512 = (*LENGTHS, 256, 512)
 

@@ -145,9 +145,7 @@ def _check_row(row: Row, seen: set[tuple]) -> None:
 def _check_count(ours: str, count: object, of: str, n: object) -> None:
     """Refuse more that is right than was asked, and what is no count at all."""
     if not isinstance(count, int) or not isinstance(n, int) or not 0 <= count <= n:
-        raise ValueError(
-            f"{ours} must be a whole number from 0 to {of}; it is {count!r} of {n!r}"
-        )
+        raise ValueError(f"{ours} must be a whole number from 0 to {of}; it is {count!r} of {n!r}")
 
 
 def _check_accuracy(row: Row) -> None:
