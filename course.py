@@ -14,6 +14,11 @@
             --solutions DIR             put the solutions in, run, and write into DIR instead
     python3 course.py sweep [NAME ...]  measure again what the tables in mamba_edu/results hold
             --jobs N   --fresh          so many runs at a time; forget the tables, start over
+            --only WORD   --minutes N   settings that hold a word; begin no run after N minutes
+            --dry-run   --dask ADDRESS  only list what is left; run it on a Dask cluster
+    python3 course.py results summary   accuracy and interval of each setting in the tables
+    python3 course.py results verify    run some of them again, with old seeds and with new ones
+            --only WORD   --runs N      settings that hold a word; so many runs of each table
     python3 course.py bench [--quick]   race the scans, and those of others, on this machine
             --long   --threads N        stream a million tokens too; with so many threads
     python3 course.py --help            this page
@@ -29,7 +34,7 @@ import sys
 # Python 3.6 must be able to read this file, to be told that it is too old.
 OLDEST = (3, 11)
 TORCH_CPU = "https://download.pytorch.org/whl/cpu"  # PyPI's Linux build brings 3 GB for GPUs
-COMMANDS = ("lab", "test", "build", "reset", "demo", "sweep", "bench")
+COMMANDS = ("lab", "test", "build", "reset", "demo", "sweep", "results", "bench")
 ROOT = os.path.dirname(os.path.realpath(__file__))
 
 

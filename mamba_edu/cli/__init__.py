@@ -1,4 +1,4 @@
-"""The commands behind course.py: lab, test, build, reset, demo, sweep, bench."""
+"""The commands behind course.py: lab, test, build, reset, demo, sweep, results, bench."""
 
 import argparse
 import sys
@@ -52,6 +52,7 @@ def make_parser() -> argparse.ArgumentParser:
     reset.set_defaults(run=run_reset)
     add_demo(commands)
     add_sweep(commands)
+    add_results(commands)
     add_bench(commands)
     return parser
 
@@ -71,7 +72,21 @@ def add_sweep(commands: "argparse._SubParsersAction") -> None:
     sweep.add_argument("names", nargs="*", metavar="NAME", help="which; all, if none is named")
     sweep.add_argument("--jobs", type=int, default=1, metavar="N", help="so many runs at a time")
     sweep.add_argument("--fresh", action="store_true", help="forget the tables and start over")
+    sweep.add_argument("--only", default="", metavar="WORD", help="settings that hold this word")
+    sweep.add_argument("--minutes", type=float, metavar="N", help="begin no run after so many")
+    sweep.add_argument("--dry-run", action="store_true", help="only list what would be run")
+    sweep.add_argument("--dask", metavar="ADDRESS", help="on the cluster of this Dask scheduler")
     sweep.set_defaults(run=run_grids)
+
+
+def add_results(commands: "argparse._SubParsersAction") -> None:
+    """Describe the command that reads the tables, and tries them again."""
+    results = commands.add_parser("results", help="read the tables, or run some of them again")
+    results.add_argument("what", choices=["summary", "verify"], help="what is wanted")
+    results.add_argument("names", nargs="*", metavar="NAME", help="which; all, if none is named")
+    results.add_argument("--only", default="", metavar="WORD", help="settings that hold this word")
+    results.add_argument("--runs", type=int, default=2, metavar="N", help="verify so many of each")
+    results.set_defaults(run=run_results)
 
 
 def add_bench(commands: "argparse._SubParsersAction") -> None:
@@ -141,9 +156,21 @@ def run_demo(arguments: argparse.Namespace) -> int:
 
 def run_grids(arguments: argparse.Namespace) -> int:
     """Run grids of experiments and store their tables."""
-    from mamba_edu.cli.sweep import sweep_grids
+    from mamba_edu.cli.sweep import list_left, sweep_grids
 
-    return sweep_grids(arguments.names, arguments.jobs, arguments.fresh)
+    if arguments.dry_run:
+        return list_left(arguments.names, arguments.only, arguments.jobs)
+    how = {name: getattr(arguments, name) for name in ("jobs", "fresh", "minutes", "dask")}
+    return sweep_grids(arguments.names, only=arguments.only, **how)
+
+
+def run_results(arguments: argparse.Namespace) -> int:
+    """Sum the tables up, or verify them."""
+    from mamba_edu.cli.results import summarize_tables, verify_tables
+
+    if arguments.what == "summary":
+        return summarize_tables(arguments.names, arguments.only)
+    return verify_tables(arguments.names, arguments.only, arguments.runs)
 
 
 def run_bench(arguments: argparse.Namespace) -> int:

@@ -1,11 +1,12 @@
 """Let one set-up at a time work in the course's folder."""
 
 import contextlib
-import errno
 import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+
+from mamba_edu._files import try_lock
 
 
 @contextlib.contextmanager
@@ -25,19 +26,3 @@ def wait_for_lock(number: int) -> None:
             print("Another set-up is at work in this folder; waiting for it to end.", flush=True)
         told = True
         time.sleep(0.5)
-
-
-def try_lock(number: int) -> bool:
-    """Tell whether the open file is ours now; on a disk that knows no locks, it is."""
-    try:
-        if os.name == "nt":
-            import msvcrt
-
-            msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
-    return True

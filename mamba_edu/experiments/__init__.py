@@ -2,22 +2,39 @@
 
 from mamba_edu.experiments.block_parts import average_losses, run_small, start_small
 from mamba_edu.experiments.cls_position import run_cls, train_cls
+from mamba_edu.experiments.counts import find_count, list_counts
+from mamba_edu.experiments.intervals import bootstrap_interval, pool_interval, predict_interval
 from mamba_edu.experiments.pairs import pair_results
+from mamba_edu.experiments.readouts import run_readout, start_readout
 from mamba_edu.experiments.shipped import SWEEPS, load_results
-from mamba_edu.experiments.sweeping import Sweep, run_sweep
+from mamba_edu.experiments.summary import Summary, summarize
+from mamba_edu.experiments.sweeping import Sweep, estimate_minutes, run_sweep
 from mamba_edu.experiments.tables import read_table, write_table
+from mamba_edu.experiments.verify import find_changes, find_strays
 
 __all__ = [
     "SWEEPS",
+    "Summary",
     "Sweep",
     "average_losses",
+    "bootstrap_interval",
+    "estimate_minutes",
+    "find_changes",
+    "find_count",
+    "find_strays",
+    "list_counts",
     "load_results",
     "pair_results",
+    "pool_interval",
+    "predict_interval",
     "read_table",
     "run_cls",
+    "run_readout",
     "run_small",
     "run_sweep",
+    "start_readout",
     "start_small",
+    "summarize",
     "train_cls",
     "write_table",
 ]

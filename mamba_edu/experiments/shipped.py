@@ -4,6 +4,7 @@ from pathlib import Path
 
 from mamba_edu.experiments.block_parts import BLOCK_PARTS, CURRICULUM, STEP_STARTS
 from mamba_edu.experiments.cls_position import CLS_POSITION
+from mamba_edu.experiments.readout_grids import READOUT_GRID, SCALE_GRID
 from mamba_edu.experiments.sweeping import Sweep
 from mamba_edu.experiments.tables import Row, read_table
 
@@ -12,6 +13,8 @@ SWEEPS: dict[str, Sweep] = {
     "block_parts": BLOCK_PARTS,
     "cls_position": CLS_POSITION,
     "curriculum": CURRICULUM,
+    "readouts": READOUT_GRID,
+    "scale": SCALE_GRID,
     "step_starts": STEP_STARTS,
 }
 

@@ -1,16 +1,13 @@
 """Run every setting with every seed, keep each result at once, and take up work left undone."""
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
-
-from mamba_edu._checks import check_counts
+from mamba_edu._checks import check_counts, check_interval
+from mamba_edu.experiments.locks import hold_table
 from mamba_edu.experiments.tables import Row, read_table, write_table
-
-Run = tuple[str, int]
+from mamba_edu.experiments.workers import Run, make_rows, write_plan
 
 
 class Sweep(NamedTuple):
@@ -18,7 +15,7 @@ class Sweep(NamedTuple):
 
     Fields:
         run: called as run(seed=seed, **keywords of a setting); returns what it measured, numbers
-            by name, such as accuracy and n_sequences.
+            by name, such as accuracy and n_sequences, or right_128 and n_128.
         settings: the name of each setting -> its keywords.
         seeds: every setting is run with each of them.
     """
@@ -34,6 +31,9 @@ def run_sweep(
     jobs: int = 1,
     fresh: bool = False,
     tell: Callable[[Row, int], None] | None = None,
+    only: str = "",
+    minutes: float | None = None,
+    dask: str | None = None,
 ) -> list[Row]:
     """Make those runs of a grid that its table lacks, and add each to the table as it ends.
 
@@ -44,72 +44,112 @@ def run_sweep(
         sweep: the grid.
         path: its table, a CSV file.
         jobs: how many runs at a time, each in a process of its own with one thread.
-        fresh: forget the table and start over.
+        fresh: forget what the table holds of the settings that are asked for, and start over.
         tell: called after each run with its row and how many are left.
+        only: a word; only settings that hold it are asked for.
+        minutes, dask: as make_rows takes them.
 
     Returns:
-        The rows in the order of the grid, whatever the order in which the runs ended.
+        The rows that are asked for in the order of the grid, whatever the order in which the runs
+        ended; all of them, unless `minutes` was too short.
 
     Raises:
         TypeError: if jobs is not an int.
-        ValueError: if jobs is below 1, the table is broken, or it holds runs that are not of this
-            grid or were made with other keywords; fresh=True forgets them.
+        ValueError: if jobs is below 1, minutes not above 0, no setting holds the word, the table
+            is broken, or it holds runs that are not of this grid or were made with other keywords;
+            fresh=True forgets them.
+        BlockingIOError: if another process writes to the table.
     """
     check_counts(1, jobs=jobs)
-    runs = [(setting, seed) for setting in sweep.settings for seed in sweep.seeds]
-    rows = {} if fresh or not path.exists() else _collect_rows(sweep, read_table(path))
-    left = [run for run in runs if run not in rows]
-    for count, row in enumerate(_make_runs(sweep, left, jobs), start=1):
-        rows[row["setting"], row["seed"]] = row
-        write_table(path, [rows[run] for run in runs if run in rows])
-        if tell is not None:
-            tell(row, len(left) - count)
-    return [rows[run] for run in runs]
+    if minutes is not None:
+        check_interval(minutes=minutes)
+    asked = list_runs(sweep, only)
+    forget = (lambda run: not only or run in asked) if fresh else (lambda run: False)
+    rows = collect_rows(sweep, path, forget)
+    if any(run not in rows for run in asked):
+        with hold_table(path):
+            rows = collect_rows(sweep, path, forget)  # again: another may have written meanwhile
+            left = [run for run in asked if run not in rows]
+            made = make_rows(sweep.run, sweep.settings, left, jobs, minutes, dask)
+            _keep_rows(list_runs(sweep), rows, made, path, len(left), tell)
+    return [rows[run] for run in asked if run in rows]
 
 
-def _collect_rows(sweep: Sweep, rows: Sequence[Row]) -> dict[Run, Row]:
-    """Index the rows by their run, and refuse those that this grid would not make."""
-    for row in rows:
-        setting, seed = row["setting"], row["seed"]
+def list_runs(sweep: Sweep, only: str = "") -> list[Run]:
+    """List the runs of a grid, setting by setting, of those settings that hold a word.
+
+    Raises:
+        ValueError: if no setting holds it.
+    """
+    settings = [setting for setting in sweep.settings if only in setting]
+    if not settings:
+        raise ValueError(f"only must be in one of {list(sweep.settings)}; it is {only!r}")
+    return [(setting, seed) for setting in settings for seed in sweep.seeds]
+
+
+def collect_rows(
+    sweep: Sweep, path: Path, forget: Callable[[Run], bool] = lambda run: False
+) -> dict[Run, Row]:
+    """Read a table, index its rows by their run, and refuse those that this grid would not make.
+
+    Args:
+        sweep, path: as run_sweep takes them.
+        forget: tells of a run whether its row is passed over.
+
+    Returns:
+        The rows; none if there is no table yet.
+
+    Raises:
+        ValueError: if the table is broken, or a run is not in the grid or has another plan.
+    """
+    rows = read_table(path) if path.exists() else []
+    rows = {(row["setting"], row["seed"]): row for row in rows}
+    rows = {run: row for run, row in rows.items() if not forget(run)}
+    for (setting, seed), row in rows.items():
         if setting not in sweep.settings or seed not in sweep.seeds:
             raise ValueError(f"the table holds {setting!r}, seed {seed}, which is not in the grid")
-        plan = _write_plan(sweep.settings[setting])
+        plan = write_plan(sweep.settings[setting])
         if row["plan"] != plan:
             raise ValueError(
                 f"the table's {setting!r}, seed {seed}, was made with {row['plan']!r}; the grid "
                 f"now says {plan!r}: start afresh"
             )
-    return {(row["setting"], row["seed"]): row for row in rows}
+    return rows
 
 
-def _make_runs(sweep: Sweep, runs: Sequence[Run], jobs: int) -> Iterator[Row]:
-    """Make the runs, some at a time, and hand out each row as it is ready."""
-    if jobs == 1:
-        return (_make_row(sweep, *run) for run in runs)
-    from joblib import Parallel, delayed  # here, so that the maths imports without joblib
-
-    pool = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    return pool(delayed(_make_row)(sweep, *run) for run in runs)
-
-
-def _make_row(sweep: Sweep, setting: str, seed: int) -> Row:
-    """Make one run on one thread, and write down how it was made and what it took."""
-    threads, start = torch.get_num_threads(), time.process_time()
-    torch.set_num_threads(1)  # small models: several threads wait more than they help
-    try:
-        measured = sweep.run(seed=seed, **sweep.settings[setting])
-    finally:
-        torch.set_num_threads(threads)
-    return {
-        "setting": setting,
-        "seed": seed,
-        "plan": _write_plan(sweep.settings[setting]),
-        "torch": str(torch.__version__),
-        "cpu_seconds": round(time.process_time() - start, 1),
-        **measured,
-    }
+def _keep_rows(
+    grid: Sequence[Run],
+    rows: dict[Run, Row],
+    made: Iterable[Row],
+    path: Path,
+    left: int,
+    tell: Callable[[Row, int], None] | None,
+) -> None:
+    """Write the table anew with each row that comes, in the order of the grid."""
+    for row in made:
+        rows[row["setting"], row["seed"]] = row
+        write_table(path, [rows[run] for run in grid if run in rows])
+        left -= 1
+        if tell is not None:
+            tell(row, left)
 
 
-def _write_plan(keywords: Mapping[str, Any]) -> str:
-    """Write the keywords of a setting on one line."""
-    return " ".join(f"{name}={value}" for name, value in keywords.items())
+def estimate_minutes(sweep: Sweep, path: Path, only: str = "") -> tuple[list[Run], float | None]:
+    """Say what would be run, and how long it would take on one core.
+
+    A run is taken to last as long as those of its setting that are in the table did on average, or
+    as all of them if there is none of its setting.
+
+    Returns:
+        The runs that are left, and their minutes of CPU; None if the table has no row to tell by.
+    """
+    rows = collect_rows(sweep, path)
+    left = [run for run in list_runs(sweep, only) if run not in rows]
+    if not rows:
+        return left, None
+    spent: dict[str, list[float]] = {}
+    for (setting, _), row in rows.items():
+        spent.setdefault(setting, []).append(row["cpu_seconds"])
+    every = [seconds for each in spent.values() for seconds in each]
+    likely = [spent.get(setting, every) for setting, _ in left]
+    return left, sum(sum(each) / len(each) for each in likely) / 60

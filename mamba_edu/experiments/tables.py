@@ -10,7 +10,7 @@ from pathlib import Path
 Row = dict[str, str | int | float]
 
 FIRST = ("setting", "seed", "plan", "torch", "cpu_seconds")  # then what the run measured
-TEXTS = ("setting", "plan", "torch")
+TEXTS = ("setting", "plan", "torch", "versions")
 
 
 def write_table(path: Path, rows: Sequence[Row]) -> None:
@@ -29,10 +29,11 @@ def write_table(path: Path, rows: Sequence[Row]) -> None:
     if not rows:
         raise ValueError("rows must hold at least one run; they hold none")
     columns = [*FIRST, *(name for name in rows[0] if name not in FIRST)]
-    for i, row in enumerate(rows):
+    seen: set[tuple] = set()
+    for row in rows:
         try:
             _check_columns(list(row), columns)
-            _check_row(row, rows[:i])
+            _check_row(row, seen)
         except ValueError as error:
             raise ValueError(f"{row.get('setting')}, seed {row.get('seed')}: {error}") from None
     beside = path.with_name(f"{path.name}.part")
@@ -76,19 +77,21 @@ def _read_rows(lines: Iterable[list[str]]) -> list[Row]:
     """Read the header and every line, up to the first that is broken."""
     columns: list[str] = []
     rows: list[Row] = []
+    seen: set[tuple] = set()
     for cells in lines:
         if not columns:
             columns = cells
             _check_columns(columns, [*FIRST, *columns[len(FIRST) :]])
             continue
         row = _read_row(columns, cells)
-        _check_row(row, rows)
+        _check_row(row, seen)
         rows.append(row)
     return rows
 
 
 def _check_columns(columns: Sequence[str], wanted: Sequence[str]) -> None:
-    """Refuse columns that are not those wanted, in any order, or hold no measure."""
+    """Refuse columns that are not those wanted, in any order, or hold no measure, or a lone one."""
+    list_pairs(columns)
     if len(set(columns)) < len(columns):
         raise ValueError(f"its columns must differ; they are {list(columns)}")
     if set(columns) != set(wanted) or len(columns) <= len(FIRST):
@@ -120,8 +123,8 @@ def _write_cell(value: str | int | float) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _check_row(row: Row, earlier: Sequence[Row]) -> None:
-    """Refuse a row that no run could have measured, or whose run is among earlier rows."""
+def _check_row(row: Row, seen: set[tuple]) -> None:
+    """Refuse a row that no run could have measured, or whose run was seen before."""
     for name, value in row.items():
         kinds, wanted = ((str,), "words") if name in TEXTS else ((int, float), "a number")
         if type(value) not in kinds:
@@ -131,12 +134,21 @@ def _check_row(row: Row, earlier: Sequence[Row]) -> None:
     run = row["setting"], row["seed"]
     if not row["setting"] or not isinstance(row["seed"], int):
         raise ValueError(f"a run needs a setting and a whole seed; it has {run}")
-    if run in [(other["setting"], other["seed"]) for other in earlier]:
+    if run in seen:
         raise ValueError(f"the run {run} is there twice")
-    _check_count(row)
+    seen.add(run)
+    _check_accuracy(row)
+    for ours, of in list_pairs(row):
+        _check_count(ours, row[ours], of, row[of])
 
 
-def _check_count(row: Row) -> None:
+def _check_count(ours: str, count: object, of: str, n: object) -> None:
+    """Refuse more that is right than was asked, and what is no count at all."""
+    if not isinstance(count, int) or not isinstance(n, int) or not 0 <= count <= n:
+        raise ValueError(f"{ours} must be a whole number from 0 to {of}; it is {count!r} of {n!r}")
+
+
+def _check_accuracy(row: Row) -> None:
     """Refuse an accuracy that is not some of so many sequences."""
     if "accuracy" not in row:
         return
@@ -145,3 +157,25 @@ def _check_count(row: Row) -> None:
         raise ValueError(f"an accuracy needs n_sequences, a whole number above 0; it is {count!r}")
     if not 0 <= share <= 1 or abs(share * count - round(share * count)) > 1e-6:
         raise ValueError(f"accuracy must be some of the {count} sequences; it is {share}")
+
+
+def list_pairs(columns: Iterable[str]) -> list[tuple[str, str]]:
+    """List the pairs of columns that hold a count and of how many, in the order of the columns.
+
+    right_512 goes with n_512, and depth_3, the third eighth of the depth, with n_depth_3.
+
+    Raises:
+        ValueError: if one of a pair is missing.
+    """
+    names = list(columns)
+    pairs = [(name, f"n_{name.removeprefix('right_')}") for name in names if _is_count(name)]
+    lonely = [ours for ours, of in pairs if of not in names]
+    if lonely:
+        raise ValueError(f"{lonely[0]} must have a column that says of how many; there is none")
+    return pairs
+
+
+def _is_count(name: str) -> bool:
+    """Tell whether a column counts what was right."""
+    kind, _, number = name.rpartition("_")
+    return kind in ("right", "depth") and number.isdigit()

@@ -6,7 +6,7 @@ from mamba_edu.training.checkpoint import (
     save_checkpoint,
     train_needle,
 )
-from mamba_edu.training.judging import Score, describe_training, evaluate
+from mamba_edu.training.judging import Score, describe_training, evaluate, mark_sequences
 from mamba_edu.training.loop import Step, schedule_rate, train
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "evaluate",
     "load_checkpoint",
     "load_needle",
+    "mark_sequences",
     "save_checkpoint",
     "schedule_rate",
     "train",

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import torch
-from torch import nn
+from jaxtyping import Bool
+from torch import Tensor, nn
 
 from mamba_edu.tasks import Batch
 from mamba_edu.training._model import mark_right, read_logits, use_mode
@@ -37,14 +38,20 @@ def evaluate(model: nn.Module, batches: Batch | Iterable[Batch]) -> Score:
         TypeError: if one of the batches is no Batch.
         ValueError: if there is no sequence, or the logits do not fit the classes.
     """
-    n_right = n_sequences = 0
+    is_right = mark_sequences(model, batches)
+    return Score(int(is_right.sum()) / len(is_right), len(is_right))
+
+
+def mark_sequences(model: nn.Module, batches: Batch | Iterable[Batch]) -> Bool[Tensor, " batch"]:
+    """Mark each sequence that a model classifies rightly, in their order. Else as evaluate."""
     with use_mode(model, is_training=False), torch.no_grad():
-        for drawn in [batches] if isinstance(batches, Batch) else batches:
-            n_right += int(mark_right(read_logits(model, drawn), drawn.target).sum())
-            n_sequences += len(drawn.target)
-    if n_sequences == 0:
+        marks = [
+            mark_right(read_logits(model, drawn), drawn.target)
+            for drawn in ([batches] if isinstance(batches, Batch) else batches)
+        ]
+    if not sum(map(len, marks)):
         raise ValueError("batches must hold at least one sequence; they hold none")
-    return Score(n_right / n_sequences, n_sequences)
+    return torch.cat(marks)
 
 
 def describe_training(history: Sequence[Step], chance: float) -> str:
