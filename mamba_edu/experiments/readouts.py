@@ -71,6 +71,7 @@ def run_readout(
     steps: int = 400,
     lengths: Sequence[int] = LENGTHS,
     batch: int = 16,
+    lr: float = 1e-2,
     **model: object,
 ) -> dict[str, int | float]:
     """Train a read-out on a task, short sequences first, and count what it gets right, ever longer.
@@ -81,7 +82,7 @@ def run_readout(
         steps: of training, at least 16.
         lengths: of training; those that are too short for the task are left out, and its shortest
             is put in their place.
-        batch: sequences in a step.
+        batch, lr: as train takes them.
         model: further keywords of start_readout.
 
     Returns:
@@ -96,7 +97,7 @@ def run_readout(
     check_counts(N_WINDOWS, steps=steps)
     classifier, plan = start_readout(task, readout, seed, **model), TASKS[task]
     lengths = fit_lengths(lengths, plan.shortest)
-    history = train(classifier, plan.sample, lengths, steps, batch, seed=seed)
+    history = train(classifier, plan.sample, lengths, steps, batch, lr, seed)
     counts = {f"{kind}_{length}": 0 for length in TESTED for kind in ("right", "n")}
     depths = count_depths(torch.zeros(0, 1), torch.zeros(0, dtype=torch.bool))
     for length, drawn, marks in walk_lengths(classifier, plan, lengths[-1], seed):
