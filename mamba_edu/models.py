@@ -1,15 +1,39 @@
 """A classifier of sequences: tokens, blocks, a read-out and a head."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
-from jaxtyping import Bool, Float, Shaped
+import torch
+from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 
 from mamba_edu._checks import check_counts
-from mamba_edu.layers import MambaStack
+from mamba_edu.layers import MambaStack, MambaState, cut_pieces
+from mamba_edu.layers.stack import refuse_pieces
 from mamba_edu.layers.start import apply_alive
-from mamba_edu.readout import ReadCLS
-from mamba_edu.tokens import TokenEmbedding
+from mamba_edu.readout import ReadCLS, ReadLast, ReadMax, ReadMean
+from mamba_edu.tokens import TokenEmbedding, check_rows
+
+# How a read-out of all before, one of a piece and the piece's share of the tokens become one.
+JOINS: dict[type, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
+    ReadLast: lambda before, piece, share: piece,
+    ReadMax: lambda before, piece, share: torch.maximum(before, piece),
+    ReadMean: torch.lerp,
+}
+
+
+class StreamState(NamedTuple):
+    """What a classifier carries from one part of a stream to the next.
+
+    Fields:
+        blocks: one state a layer, before CLS.
+        n_real: (batch,), the real tokens so far.
+        read: (batch, d_model), the read-out of them; 0 where it reads CLS, which comes at the end.
+    """
+
+    blocks: list[MambaState]
+    n_real: Int[Tensor, " batch"]
+    read: Float[Tensor, "batch d_model"]
 
 
 class SequenceClassifier(nn.Module):
@@ -97,3 +121,80 @@ class SequenceClassifier(nn.Module):
         answer = self.blocks(tokens, mask, return_state=has_state)
         outputs, state = answer if has_state else (answer, None)
         return self.head(self.readout(outputs, mask, state))
+
+    @torch.no_grad()
+    def stream(
+        self,
+        inputs: Shaped[Tensor, "batch length *d_in"] | Iterable[Tensor],
+        mask: Bool[Tensor, "batch length"] | Iterable[Tensor | None] | None = None,
+        state: StreamState | None = None,
+        piece: int = 2048,
+        return_state: bool = False,
+    ) -> Float[Tensor, "batch n_classes"] | tuple[Float[Tensor, "batch n_classes"], StreamState]:
+        """Compute the logits of sequences of any length, in memory that does not grow with it.
+
+        They are those of the whole sequence at once, wherever it is cut. No gradients. CLS is put
+        once, at the end, and is not in the state: a stream may be resumed behind its content.
+
+        Args:
+            inputs: one long tensor, as forward takes it, or an iterable of pieces of one.
+            mask: True on real tokens; all are if not given. For pieces, an iterable of masks.
+            state: what an earlier stream left behind; a fresh start if not given.
+            piece: tokens of a piece that is cut.
+            return_state: whether to return what this stream leaves behind too.
+
+        Raises:
+            TypeError: as forward and cut_pieces, or if the state is no StreamState.
+            ValueError: as forward and cut_pieces; if the blocks are bidirectional, the read-out
+                needs the whole sequence, or there is no piece.
+        """
+        refuse_pieces(self.blocks.is_bidirectional)
+        _refuse_whole_readers(self.readout)
+        if not isinstance(state, StreamState | None):
+            raise TypeError(f"state must be a StreamState; its type is {type(state).__name__}")
+        for part, own in cut_pieces(inputs, mask, piece):
+            state = self._read_piece(part, own, state)
+        if state is None:
+            raise ValueError("a stream must have at least one piece; inputs yields none")
+        check_rows(state.n_real[:, None] > 0)
+        logits = self.head(self._read_end(state))
+        return (logits, state) if return_state else logits
+
+    def _read_piece(
+        self, inputs: Tensor, mask: Tensor | None, state: StreamState | None
+    ) -> StreamState:
+        """Run the blocks over a piece, and join its read-out to the one of all before."""
+        tokens = self.tokens.embed_content(inputs, mask)
+        given, n_before, before = state or (None, 0, tokens.new_zeros(len(tokens), tokens.shape[2]))
+        [(outputs, blocks)] = self.blocks.stream([tokens], [mask], given)
+        real = torch.ones_like(tokens[..., 0], dtype=torch.bool) if mask is None else mask
+        n_new = real.sum(1)
+        state = StreamState(blocks, n_before + n_new, before)
+        join, rows = JOINS.get(type(self.readout)), n_new > 0
+        if join is None or not rows.any():
+            return state
+        new = self.readout(outputs[rows], real[rows])
+        share = n_new[rows, None].to(new.dtype) / state.n_real[rows, None]
+        joined = join(before[rows], new, share)
+        is_first = (state.n_real == n_new)[rows, None]
+        return state._replace(read=before.index_put((rows,), torch.where(is_first, new, joined)))
+
+    def _read_end(self, state: StreamState) -> Tensor:
+        """Read one vector a row, behind a CLS token where that is what is read."""
+        if type(self.readout) in JOINS:
+            return state.read
+        cls = self.tokens.cls_token.expand(len(state.read), 1, -1)
+        outputs, blocks = self.blocks(cls, None, state.blocks, return_state=True)
+        return self.readout(outputs, None, blocks)
+
+
+def _refuse_whole_readers(readout: object) -> None:
+    """Refuse what cannot be read as the tokens come."""
+    position = getattr(readout, "cls_position", None)
+    if type(readout) in JOINS or (type(readout) is ReadCLS and position == "last"):
+        return
+    given = type(readout).__name__ + (f"({position!r})" if position else "")
+    raise ValueError(
+        'a stream must be read as it comes: by ReadCLS("last"), ReadLast, ReadMax or ReadMean; '
+        f"the read-out is {given}"
+    )
