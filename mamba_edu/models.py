@@ -12,7 +12,7 @@ from mamba_edu.layers import MambaStack, MambaState, cut_pieces
 from mamba_edu.layers.stack import refuse_pieces
 from mamba_edu.layers.start import apply_alive
 from mamba_edu.readout import ReadCLS, ReadLast, ReadMax, ReadMean
-from mamba_edu.tokens import TokenEmbedding, check_rows
+from mamba_edu.tokens import TokenEmbedding, batch_documents, check_rows, unpack
 
 # How a read-out of all before, one of a piece and the piece's share of the tokens become one.
 JOINS: dict[type, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
@@ -121,6 +121,26 @@ class SequenceClassifier(nn.Module):
         answer = self.blocks(tokens, mask, return_state=has_state)
         outputs, state = answer if has_state else (answer, None)
         return self.head(self.readout(outputs, mask, state))
+
+    def classify_packed(
+        self,
+        packed: Shaped[Tensor, "batch length *d_in"],
+        segment: Int[Tensor, "batch length"],
+    ) -> Float[Tensor, "n_documents n_classes"]:
+        """Compute the logits of each document in packed rows, as if it were given alone.
+
+        Each has a row, and a CLS token, of its own: none sees another.
+
+        Args:
+            packed: the inputs, as pack lays them.
+            segment: the number of each token's document, or -1 on padding.
+
+        Raises: as forward, unpack and batch_documents.
+        """
+        logits: dict[int, Tensor] = {}
+        for numbers, rows, mask in batch_documents(unpack(packed, segment)):
+            logits |= dict(zip(numbers, self(rows, mask), strict=True))
+        return torch.stack([logits[k] for k in range(len(logits))])
 
     @torch.no_grad()
     def stream(
