@@ -15,7 +15,8 @@
     python3 course.py sweep [NAME ...]  measure again what the tables in mamba_edu/results hold
             --jobs N   --fresh          so many runs at a time; forget the tables, start over
     python3 course.py bench [--quick]   race the scans, and those of others, on this machine
-            --long   --threads N        stream a million tokens too; with so many threads
+            --long   --longer           stream a million tokens too; ten million
+            --plot FILE   --threads N   draw the ratios as a PNG; with so many threads
     python3 course.py --help            this page
 
 In this folder, .venv holds what was installed and workbook your copies. In your home folder, pip
