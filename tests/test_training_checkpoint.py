@@ -8,6 +8,7 @@ from safetensors.torch import save_file
 from torch.testing import assert_close
 
 from mamba_edu.models import SequenceClassifier
+from mamba_edu.readout import READOUTS
 from mamba_edu.tasks import sample_needle
 from mamba_edu.training import (
     checkpoint,
@@ -36,6 +37,24 @@ def test_a_checkpoint_comes_back_as_it_was(model, tmp_path):
     ids = torch.randint(9, (2, 7))
     assert_close(again(ids), model(ids), rtol=0, atol=0)
     assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", READOUTS)
+def test_every_readout_comes_back_by_its_name(name, tmp_path):
+    sizes = SIZES | {"readout": name, "allow_blind": True, "expand": 3}
+    model = SequenceClassifier(**sizes).eval()
+    save_checkpoint(model, sizes, tmp_path / "model.safetensors")
+    again = load_checkpoint(tmp_path / "model.safetensors")
+    assert repr(again) == repr(model)
+    ids = torch.randint(9, (2, 35))
+    assert_close(again(ids), model(ids), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("name", ["cls_last", "heading_average", "cls_both"])
+def test_another_readout_with_the_same_weights_is_refused(model, tmp_path, name):
+    with pytest.raises(ValueError, match=r"own read-out, ReadCLS\('middle'\); they name ReadCLS"):
+        save_checkpoint(model, SIZES | {"readout": name}, tmp_path / "model.safetensors")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_failed_save_leaves_the_old_file(model, tmp_path):

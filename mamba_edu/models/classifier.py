@@ -65,8 +65,7 @@ class SequenceClassifier(nn.Module):
         is_causal = not bidirectional
         self.tokens = build_tokens(readout, d_model, n_symbols, d_in, is_causal, allow_blind)
         self.blocks = MambaStack(d_model, n_layers, bidirectional, **block)
-        self.readout = readout
-        self.head = build_head(readout, d_model, n_classes)
+        self.readout, self.head = readout, build_head(readout, d_model, n_classes)
 
     def forward(
         self,

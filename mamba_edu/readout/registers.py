@@ -121,6 +121,10 @@ class ReadHierarchy(nn.Module):
         tokens, real, _ = add_cls(registers, self.cls_token, "last", real)
         return self.read(self.blocks(tokens, real), real)
 
+    def extra_repr(self) -> str:
+        """Say how long a chunk is."""
+        return f"every={self.registers_every}"
+
 
 def take_registers(
     outputs: Float[Tensor, "batch length d_model"],

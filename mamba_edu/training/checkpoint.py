@@ -36,7 +36,11 @@ def save_checkpoint(model: SequenceClassifier, sizes: dict[str, object], path: s
     if not isinstance(model, SequenceClassifier):
         raise TypeError(f"model must be a SequenceClassifier; its type is {type(model).__name__}")
     weights = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
-    _fill(sizes, weights, "the sizes given")
+    told = _fill(sizes, weights, "the sizes given").readout
+    if repr(told) != repr(model.readout):
+        raise ValueError(
+            f"the sizes given must name the model's own read-out, {model.readout}; they name {told}"
+        )
     replace_file(Path(path), save(weights, {"sizes": json.dumps(sizes)}))
 
 
