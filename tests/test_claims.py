@@ -59,10 +59,9 @@ def tables(monkeypatch, tmp_path):
             for setting in SWEEPS[name].settings
             for seed in SWEEPS[name].seeds
         ]
-        for i, row in enumerate(rows):
-            for length in TESTED:
-                row |= {f"right_{length}": i % 7, f"n_{length}": 7}
-        write_table(tmp_path / f"{name}.csv", rows)
+        names = [f"{kind}_{length}" for length in TESTED for kind in ("right", "n")]
+        counts = dict.fromkeys(names, 7)
+        write_table(tmp_path / f"{name}.csv", [row | counts for row in rows])
     monkeypatch.setattr("mamba_edu.experiments.shipped.RESULTS", tmp_path)
 
 

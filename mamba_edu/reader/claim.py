@@ -54,7 +54,7 @@ def over_half(row: Mapping[str, Any]) -> float:
     return row["without"] - 0.5
 
 
-def compare(
+def claim_more(
     key: str, says: str, table: str, better: str, worse: str, at: str | int = "accuracy"
 ) -> Claim:
     """State that one setting of a table gets more right than another, by the course's margin.
@@ -72,10 +72,12 @@ def compare(
     return Claim(key, says, gain, 0.2, SHARE, fetch)
 
 
-def suffice(key: str, says: str, table: str, without: str, at: str | int = "accuracy") -> Claim:
+def claim_enough(
+    key: str, says: str, table: str, without: str, at: str | int = "accuracy"
+) -> Claim:
     """State that a setting that lacks something still gets more than half right, by the margin.
 
-    Args are those of compare; `without` is the setting.
+    Args are those of claim_more; `without` is the setting.
     """
 
     def fetch() -> Rows:

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from mamba_edu.experiments import pair_results
-from mamba_edu.reader.claim import SHARE, Claim, compare, suffice
+from mamba_edu.reader.claim import SHARE, Claim, claim_enough, claim_more
 from mamba_edu.reader.claims_readouts import READOUT_CLAIMS
 
 Rows = list[dict[str, Any]]
 
 
-def place_cls(first_seed: int = 0) -> Callable[[], Rows]:
+def fetch_places(first_seed: int = 0) -> Callable[[], Rows]:
     """Make what fetches the accuracy with CLS at each place, on digits and on names."""
 
     def fetch() -> Rows:
@@ -44,37 +44,37 @@ FIRST_CLAIMS = (
         margin=0.2,
         unit="of the variance",
     ),
-    compare(
+    claim_more(
         "n06.conv",
         "Whole, it learns trigger better in 400 steps than without convolution in 1200.",
         *("block_parts", WHOLE, "trigger, no conv, 1200 steps"),
     ),
-    compare(
+    claim_more(
         "n06.selection",
         "On 512 tokens, the whole block gets more right than without selection.",
         *("block_parts", WHOLE, "trigger, no selection", "accuracy_512"),
     ),
-    suffice(
+    claim_enough(
         "n06.gate",
         "Without its gate the block still gets more than half of trigger right.",
         *("block_parts", "trigger, no gate"),
     ),
-    compare(
+    claim_more(
         "n06.ln2",
         "Started with every step at ln 2, it finds fewer needles.",
         *("step_starts", "steps as ours", "steps all ln 2"),
     ),
-    compare(
+    claim_more(
         "n06.too_long",
         "Started with steps of 3 to 10, it finds fewer needles.",
         *("step_starts", "steps as ours", "steps 3 to 10"),
     ),
-    compare(
+    claim_more(
         "n06.short_first",
         "From short to long it finds more needles than on long only.",
         *("curriculum", "short to long", "long only"),
     ),
-    compare(
+    claim_more(
         "n06.how_short",
         "Begun at 10 tokens it learns trigger better than from 16.",
         *("block_parts", WHOLE, "trigger, whole block, from 16 tokens"),
@@ -85,7 +85,7 @@ FIRST_CLAIMS = (
         measure=lambda row: row["last"] - row["first"],
         margin=0.2,
         unit=SHARE,
-        rows=place_cls(),
+        rows=fetch_places(),
     ),
     Claim(
         key="n07.sees_all",
@@ -93,7 +93,7 @@ FIRST_CLAIMS = (
         measure=lambda row: row["last"] - row["middle"],
         margin=0.1,
         unit=SHARE,
-        rows=place_cls(first_seed=5),  # those before it suggested the claim
+        rows=fetch_places(first_seed=5),  # those before it suggested the claim
     ),
 )
 
