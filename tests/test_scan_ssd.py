@@ -2,9 +2,10 @@
 
 import pytest
 import torch
+from scan_inputs import scan_as_channels
 from torch.testing import assert_close
 
-from mamba_edu.scan import scan_ssd, selective_scan
+from mamba_edu.scan import scan_ssd
 from mamba_edu.scan.ssd import sum_between
 
 BATCH, N_HEADS, D_HEAD, D_STATE = 2, 3, 5, 4  # all different: a swapped axis cannot hide
@@ -25,23 +26,6 @@ def make_heads(length, dtype=torch.float64):
         "C": randn(BATCH, length, D_STATE),
         "state": randn(BATCH, N_HEADS, D_HEAD, D_STATE),
     }
-
-
-def scan_as_channels(x, delta, A, B, C, state):
-    """The general scan, each head's step and rate given to all its channels and states."""
-    delta = delta[..., None].expand(x.shape).flatten(2)
-    rates = A[:, None, None].expand(N_HEADS, D_HEAD, D_STATE).flatten(0, 1)
-    y, last = selective_scan(
-        x.flatten(2),
-        delta,
-        rates,
-        B,
-        C,
-        state=state.flatten(1, 2),
-        method="loop",
-        return_state=True,
-    )
-    return y.unflatten(2, (N_HEADS, D_HEAD)), last.unflatten(1, (N_HEADS, D_HEAD))
 
 
 @pytest.mark.parametrize("chunk", [1, 4, 64])
