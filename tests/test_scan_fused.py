@@ -44,7 +44,7 @@ def test_powers_of_two_are_right_to_the_last_digits(compute_power, dtype, most):
 
 @given(draw_inputs())
 def test_fused_equals_the_loop_for_any_sizes_steps_and_rates(inputs):
-    """S7 and its kind: value, state and every gradient."""
+    """S7 and its kind, state-spaces/mamba#368: value, state and every gradient."""
     assert_close(scan_by("fused", **inputs), scan_by("loop", **inputs), rtol=1e-10, atol=1e-12)
     grads, right = differentiate("fused", inputs), differentiate("loop", inputs)
     for name, grad in grads.items():
