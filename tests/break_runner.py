@@ -83,14 +83,10 @@ class Runner:
 
     def import_rows(self, n_rows: int) -> None:
         """Import the rows below a break's, from the copy, as its test would."""
-        for row in ROWS[self.n_rows : n_rows]:
-            home = self.copy / PACKAGE
-            paths = [home / f"{row}.py", *sorted((home / row).rglob("*.py"))]
-            for path in paths:
-                if path.is_file() and path.name not in COMPILED_FILES | {"__main__.py"}:
-                    parts = path.relative_to(self.copy).with_suffix("").parts
-                    with contextlib.suppress(ImportError):
-                        importlib.import_module(".".join(parts).removesuffix(".__init__"))
+        names = [n for row in ROWS[self.n_rows : n_rows] for n in list_names(self.copy, row)]
+        for name in names:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
         self.n_rows = max(self.n_rows, n_rows)
         gc.freeze()  # the forks need not look through all that
 
@@ -123,6 +119,16 @@ class Runner:
         if self.caught:
             return ""
         return "the test stays green" if self.passed else "no such test"
+
+
+def list_names(copy: Path, row: str) -> list[str]:
+    """List the dotted names of a row's modules, but for those that numba compiles elsewhere."""
+    home = copy / PACKAGE
+    paths = [home / f"{row}.py", *sorted((home / row).rglob("*.py"))]
+    apart = COMPILED_FILES | {"__main__.py"}
+    paths = [path for path in paths if path.is_file() and path.name not in apart]
+    dotted = (".".join(path.relative_to(copy).with_suffix("").parts) for path in paths)
+    return [name.removesuffix(".__init__") for name in dotted]
 
 
 def work(jobs: Iterable[tuple[int, Break]], root: Path, tell: Callable) -> None:

@@ -60,11 +60,11 @@ def judge_in_forks(rows: list[Break], root: Path, jobs: int) -> Iterator[tuple[i
         writer.close()  # so that the end of the process is heard
         readers.append(reader)
     while readers:
-        for reader in connection.wait(readers):
-            try:
-                yield reader.recv()
-            except EOFError:
-                readers.remove(reader)
+        reader = connection.wait(readers)[0]
+        try:
+            yield reader.recv()
+        except EOFError:
+            readers.remove(reader)
 
 
 def judge_alone(job: tuple[int, Break, Path]) -> tuple[int, str]:
