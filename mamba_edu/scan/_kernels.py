@@ -130,7 +130,7 @@ def find_token(steps, which, b, t):
 
 
 @inner
-def read_steps(rows, x, at_x, x_step, delta, at_delta, delta_step, width):
+def gather_steps(rows, x, at_x, x_step, delta, at_delta, delta_step, width):
     """Gather inputs and step sizes, and what a step writes; no answer has been added up yet."""
     for k in range(len(rows)):
         for c in range(width):
@@ -146,7 +146,7 @@ def read_chunk(rows, pairs, inputs, steps, b, t, channel, width):
     """Gather what a chunk's tokens say."""
     d_state = pairs.shape[1] // 2
     at_x, at_delta = find_token(steps, 0, b, t) + channel, find_token(steps, 1, b, t) + channel
-    read_steps(rows, inputs[0], at_x, steps[0, 1], inputs[1], at_delta, steps[1, 1], width)
+    gather_steps(rows, inputs[0], at_x, steps[0, 1], inputs[1], at_delta, steps[1, 1], width)
     for which, place in ((2, 0), (3, d_state)):
         at = find_token(steps, which, b, t)
         gather(pairs, place, inputs[which], at, steps[which, 1], d_state)
@@ -215,9 +215,8 @@ def scan_forward(inputs, steps, rates, skip, h, starts, y, sizes, first, last):
             read_chunk(part, pairs[:n_tokens], inputs, steps, b, t, channel, width)
             step_chunk(width, fill_up(rows, n_tokens), states, fill_up(pairs, n_tokens))
             pass_by(part, skip, channel, width)
-            at, at_gate = (b * length + t) * d_inner + channel, find_token(steps, 4, b, t) + channel
-            if len(inputs[4]):
-                let_through(part, inputs[4], at_gate, steps[4, 1], y, at, d_inner, width)
-            else:
-                scatter(part, Y, y, at, d_inner, width)
+            at, gates = (b * length + t) * d_inner + channel, n_tokens if len(inputs[4]) else 0
+            at_gate = find_token(steps, 4, b, t) + channel
+            let_through(part[:gates], inputs[4], at_gate, steps[4, 1], y, at, d_inner, width)
+            scatter(part[gates:], Y, y, at, d_inner, width)
         scatter(states, H, h, at_h, d_inner, width)
