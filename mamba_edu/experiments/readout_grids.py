@@ -11,7 +11,7 @@ PLANS = {
     "trigger": {"lengths": FROM_TEN},
     "far_trigger": {},
     "early_majority": {},
-    "needles": {},
+    "needles": {"steps": 1200},  # 400 are too few to learn to keep four
     "diluted_digits": {
         "lengths": (64, 64, 64, 96, 128, 256),  # half of the steps before there is any noise
         "steps": 900,
