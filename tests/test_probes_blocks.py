@@ -85,3 +85,41 @@ def test_reading_refuses_what_it_cannot_open(changed, message):
     model, ids = make_model()
     with pytest.raises((TypeError, ValueError), match=message):
         read_block(**{"model": model, "inputs": ids} | changed)
+
+
+@pytest.mark.parametrize(("direction", "name"), [("forward", "mixer"), ("backward", "mixer_back")])
+@pytest.mark.parametrize("n_padded", [0, 2])
+def test_a_model_that_reads_both_ways_is_read_the_way_that_is_named(direction, name, n_padded):
+    """A mixer alone, given the tokens in its own order, is the oracle for both."""
+    torch.manual_seed(0)
+    model = SequenceClassifier(3, n_symbols=9, d_model=6, n_layers=2, bidirectional=True)
+    ids = torch.randint(9, (2, LENGTH))
+    mask = torch.ones(2, LENGTH, dtype=torch.bool)
+    mask[0, 1 : 1 + n_padded] = False
+    tokens, real = model.tokens(ids, mask)
+    found = model.blocks.layers[1]
+    tokens = found.norm(model.blocks.layers[0](tokens, real))
+    tokens, real = (v.flip(1) if direction == "backward" else v for v in (tokens, real))
+    own = read_block(getattr(found, name), tokens, real)
+    read = read_block(model, ids, mask, layer=1, direction=direction)
+    assert_close(tuple(read), tuple(own))
+
+
+@pytest.mark.usefixtures("as_reader")
+def test_a_direction_that_is_not_there_or_not_named_is_refused():
+    model, ids = make_model()
+    with pytest.raises(ValueError, match=r"\(None, 'forward'\) for a model that reads forward"):
+        read_block(model, ids, direction="backward")
+    torch.manual_seed(0)
+    both = SequenceClassifier(3, n_symbols=9, d_model=6, bidirectional=True)
+    for direction in (None, "back"):
+        with pytest.raises(ValueError, match=r"\('forward', 'backward'\) for a model that reads b"):
+            read_block(both, ids, direction=direction)
+
+
+@pytest.mark.usefixtures("as_reader")
+def test_a_model_whose_state_starts_afresh_is_not_read_as_one_scan():
+    model, ids = make_model()
+    model.readout.restarts = True
+    with pytest.raises(ValueError, match="state start afresh behind each register"):
+        read_block(model, ids)

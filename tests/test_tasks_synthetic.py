@@ -5,7 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from mamba_edu.linear import fit_linear_filter
-from mamba_edu.tasks import N_FILLERS, sample_last_marked, sample_needle
+from mamba_edu.tasks import N_FILLERS, sample_last_marked, sample_needle, sample_needle_pair
 
 BATCH, LENGTH, N_CLASSES = 3, 17, 5
 MANY = 6000
@@ -111,6 +111,15 @@ def test_one_seed_puts_the_same_needle_into_the_same_filler_at_any_depth():
     front, back = (sample_needle(50, LENGTH, 4, depth=depth) for depth in (0.0, 1.0))
     assert_close(front.target, back.target)
     assert_close(front.inputs[:, 1:-1], back.inputs[:, 1:-1])
+
+
+def test_a_pair_is_the_same_filler_with_the_needle_and_without():
+    full, bare = sample_needle_pair(50, LENGTH, 4, N_CLASSES)
+    assert_close(full[:2], sample_needle(50, LENGTH, 4, N_CLASSES, 0.1)[:2])
+    assert_close(full.target, bare.target)
+    is_other = full.inputs != bare.inputs
+    assert is_other.nonzero()[:, 1].tolist() == [2] * 50
+    assert bare.inputs.min() == N_CLASSES
 
 
 def test_whole_numbers_will_do_for_a_depth_and_a_probability(as_reader):

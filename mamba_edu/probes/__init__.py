@@ -1,7 +1,15 @@
 """What goes on inside: the true hidden state, how long it remembers, and what reaches it."""
 
+from mamba_edu.probes.attention import measure_hidden_attention
 from mamba_edu.probes.blocks import BlockSignals, read_block
+from mamba_edu.probes.groups import Steps, group_steps, mark_tokens
 from mamba_edu.probes.influence import measure_influence, open_classifier
+from mamba_edu.probes.margins import Constancy, measure_constancy, measure_margins
+from mamba_edu.probes.memory import (
+    measure_half_lives,
+    measure_state_norms,
+    measure_survival_share,
+)
 from mamba_edu.probes.numbers import count_written
 from mamba_edu.probes.race import (
     LANES,
@@ -27,11 +35,21 @@ __all__ = [
     "SCALES",
     "BlockSignals",
     "Combination",
+    "Constancy",
+    "Steps",
     "Trace",
     "count_written",
     "find_states",
+    "group_steps",
+    "mark_tokens",
+    "measure_constancy",
+    "measure_half_lives",
+    "measure_hidden_attention",
     "measure_influence",
+    "measure_margins",
+    "measure_state_norms",
     "measure_survival",
+    "measure_survival_share",
     "open_classifier",
     "plan_chunked",
     "plan_sequential",

@@ -13,6 +13,7 @@ from mamba_edu.tasks.synthetic import (
     sample_far_trigger,
     sample_last_marked,
     sample_needle,
+    sample_needle_pair,
     sample_trigger,
 )
 from mamba_edu.tasks.votes import sample_early_majority, sample_majority
@@ -39,6 +40,7 @@ __all__ = [
     "sample_majority",
     "sample_names",
     "sample_needle",
+    "sample_needle_pair",
     "sample_needles",
     "sample_order",
     "sample_trigger",

@@ -75,6 +75,30 @@ def sample_needle(
         TypeError: if a size is not an int.
         ValueError: if a size or the depth is out of range.
     """
+    return sample_needle_pair(batch, length, seed, n_classes, depth)[0]
+
+
+def sample_needle_pair(
+    batch: int, length: int, seed: int, n_classes: int = N_VALUES, depth: float | None = 0.1
+) -> tuple[Batch, Batch]:
+    """Sample needle sequences and the same filler without the needle.
+
+    What a model says of both differs by what reaches it of the needle: see measure_margins.
+
+    What grows with the length, and chance: as in sample_needle. Without the needle nothing says
+    the class, and chance is all there is.
+
+    Args:
+        batch, length, seed, n_classes, depth: as in sample_needle.
+
+    Returns:
+        The batch that sample_needle draws, and one of the same filler with a filler for the
+        needle; its target is the class of the needle that was not put.
+
+    Raises:
+        TypeError: if a size is not an int.
+        ValueError: if a size or the depth is out of range.
+    """
     check_counts(0, batch=batch)
     check_counts(1, length=length)
     check_counts(2, n_classes=n_classes)
@@ -85,7 +109,7 @@ def sample_needle(
     inputs = torch.randint(n_classes, n_classes + N_FILLERS, (batch, length), generator=rng)
     anywhere = torch.randint(length, (batch, 1), generator=rng)
     place = anywhere if depth is None else torch.full_like(anywhere, round(depth * (length - 1)))
-    return Batch(inputs.scatter(1, place, target[:, None]), target)
+    return Batch(inputs.scatter(1, place, target[:, None]), target), Batch(inputs, target)
 
 
 def sample_trigger(
