@@ -7,6 +7,12 @@ from mamba_edu.experiments.intervals import bootstrap_interval, pool_interval, p
 from mamba_edu.experiments.pairs import pair_results
 from mamba_edu.experiments.readouts import run_readout, start_readout
 from mamba_edu.experiments.shipped import SWEEPS, load_results
+from mamba_edu.experiments.signals import (
+    measure_answers,
+    measure_clock,
+    measure_signals,
+    run_signal,
+)
 from mamba_edu.experiments.summary import Summary, summarize
 from mamba_edu.experiments.sweeping import Sweep, estimate_minutes, run_sweep
 from mamba_edu.experiments.tables import read_table, write_table
@@ -24,12 +30,16 @@ __all__ = [
     "find_strays",
     "list_counts",
     "load_results",
+    "measure_answers",
+    "measure_clock",
+    "measure_signals",
     "pair_results",
     "pool_interval",
     "predict_interval",
     "read_table",
     "run_cls",
     "run_readout",
+    "run_signal",
     "run_small",
     "run_sweep",
     "start_readout",
