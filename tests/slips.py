@@ -20,9 +20,9 @@ from slip_parts import (
     weigh,
 )
 
-from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07
+from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07, n08
 
-MODULES = (n00, n01, n02, n03, n04, n05, n06, n07)
+MODULES = (n00, n01, n02, n03, n04, n05, n06, n07, n08)
 SLIPS = {
     n00.check_share_left: [
         (lambda keep, steps: sum(keep for _ in range(steps)), "a product, not a sum"),
@@ -211,5 +211,34 @@ SLIPS = {
         (lambda counts: (counts.sum() / counts.max()).log().item(), "the others are paid for"),
         (lambda counts: entropy(counts).item() / math.log(2), "in bits"),
         (lambda counts: entropy(counts).item(), "0 times ln 0"),
+    ],
+    n08.check_needed_lead: [
+        (lambda n_tokens, share: math.log(n_tokens * share / (1 - share)), "not with itself"),
+        (lambda n_tokens, share: math.log(n_tokens - 1), "the lead for one half"),
+        (lambda n_tokens, share: (n_tokens - 1) / (1 / share - 1), "in the exponent"),
+    ],
+    n08.check_read_last: [
+        (lambda outputs, mask: outputs.select(1, mask.shape[1] - 1), "may be padding"),
+        (
+            lambda outputs, mask: torch.stack(
+                [row[n - 1] for row, n in zip(outputs, mask.sum(1), strict=True)]
+            ),
+            "a count is a place only if",
+        ),
+        (lambda outputs, mask: outputs[:, mask[0].nonzero().amax()], "that of the first row"),
+        (
+            lambda outputs, mask: torch.stack(
+                [row[real][0] for row, real in zip(outputs, mask, strict=True)]
+            ),
+            "the first real token",
+        ),
+    ],
+    n08.check_flip_real: [
+        (
+            lambda tokens, mask: torch.where(tokens.isnan(), 0, tokens).flip(1),
+            "the padding is turned round too",
+        ),
+        (lambda tokens, mask: tokens.flip(1) * mask[..., None].double(), "NaN times 0 is NaN"),
+        (lambda tokens, mask: torch.where(mask[..., None], tokens, 0), "nothing is turned round"),
     ],
 }

@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07
+from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07, n08
 from mamba_edu.reader import Claim, Question, judge
 from mamba_edu.reader.guess import write_still
 
-MODULES = (n00, n01, n02, n03, n04, n05, n06, n07)
+MODULES = (n00, n01, n02, n03, n04, n05, n06, n07, n08)
 QUESTIONS = {
     question.key: question
     for module in MODULES
@@ -53,6 +53,9 @@ RIGHT = {
     "n07.front": ("on none", 0),
     "n07.blind": ("as often as the most frequent language comes", 0.12),
     "n07.half": ("about as often", 0.76),
+    "n08.longer": ("nearly all", 1.0),
+    "n08.one_for_all": ("neither", 0.6),
+    "n08.spare_mask": ("the one behind it", 0.0),
 }
 ANSWERED = {key: q for key, q in QUESTIONS.items() if q.answer is not None}
 

@@ -92,6 +92,19 @@ def test_settings_are_paired_seed_by_seed(table):
     assert pair_results(table, "loss_1", x="b") == [{"seed": 0, "x": 1.23}, {"seed": 1, "x": 1.23}]
 
 
+def test_a_length_is_paired_by_the_share_that_was_right(monkeypatch, tmp_path):
+    """A run that stopped at chance keeps what it had at its last length."""
+    counts = {"right_128": 6, "n_128": 8, "right_512": 1, "n_512": 3}
+    stopped = {"right_128": 1, "n_128": 4, "right_512": 0, "n_512": 0}
+    rows = [FIRST | {"setting": "a", "seed": n} | own for n, own in enumerate([counts, stopped])]
+    write_table(tmp_path / "readouts.csv", rows)
+    monkeypatch.setattr("mamba_edu.experiments.shipped.RESULTS", tmp_path)
+    assert pair_results("readouts", 128, x="a") == [{"seed": 0, "x": 0.75}, {"seed": 1, "x": 0.25}]
+    assert pair_results("readouts", 512, x="a") == [{"seed": 0, "x": 0.33}, {"seed": 1, "x": 0.25}]
+    with pytest.raises(ValueError, match="must have counts at length 64"):
+        pair_results("readouts", 64, x="a")
+
+
 def test_what_cannot_be_paired_is_told(table, tmp_path):
     with pytest.raises(ValueError, match="curriculum must have 'c'; it has no such"):
         pair_results(table, one="a", two="c")

@@ -1,5 +1,7 @@
 """Dots stand where the runs were, one row for each setting, and nothing is left out."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -53,6 +55,15 @@ def test_a_mark_stands_where_it_is_asked_for_with_its_words():
     assert list(mark.get_xdata()) == [0.125, 0.125]
     assert "chance" in [text.get_text() for text in ax.texts]
     assert to_png(draw(ROWS, mark=(0.125, "chance")))
+
+
+def test_many_rows_make_a_higher_figure():
+    """The labels, 9 points high, do not touch; few rows leave the course's own size."""
+    few, many = (draw([(f"row {k}", [0.5]) for k in range(n)]) for n in (7, 19))
+    assert tuple(few.get_size_inches()) == (6.4, 3.2)
+    many.draw_without_rendering()
+    tops = [text.get_window_extent() for text in many.axes[0].get_yticklabels()]
+    assert all(upper.y0 - lower.y1 > lower.height / 2 for upper, lower in pairwise(tops))
 
 
 def test_the_drawing_can_be_told_in_words():

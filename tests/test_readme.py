@@ -82,7 +82,7 @@ def test_a_command_that_does_not_exist_is_caught(good, bad, says):
         ("01_linear_ssm.ipynb) | 60", "01_linear_ssm.ipynb) | 45", "45"),
         ("| 14 |", "| 15 |", "must be 00 to 14"),
         ("| 25 | ready |", "| 25 | planned |", "planned, and yet has a link"),
-        ("padding do? | | planned", "padding do? | | ready", "told are"),
+        ("usual cures work? | | planned", "usual cures work? | | ready", "told are"),
     ],
 )
 def test_a_wrong_row_is_caught(good, bad, says):

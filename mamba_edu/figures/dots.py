@@ -11,6 +11,7 @@ from mamba_edu.figures.require import require_axes, require_text
 from mamba_edu.figures.style import ROLES, styled, to_numpy
 
 Rows = Sequence[tuple[str, Any]]
+INCHES_A_ROW = 0.2  # many rows make a higher figure, so that their labels stay apart
 
 
 @styled
@@ -41,6 +42,7 @@ def draw_dots(
         require_text(name, words)
     require_axes(("linear", "linear"), mark, xlim)
     fig = Figure(layout="constrained")
+    fig.set_figheight(max(fig.get_figheight(), INCHES_A_ROW * len(read[0][1]) + 1))
     axes = fig.subplots(1, len(read), sharey=True, squeeze=False)[0]
     for ax, (name, rows) in zip(axes, read, strict=True):
         draw_panel(ax, rows, mark)
