@@ -20,7 +20,8 @@
     python3 course.py results verify    run some of them again, with old seeds and with new ones
             --only WORD   --runs N      settings that hold a word; so many runs of each table
     python3 course.py bench [--quick]   race the scans, and those of others, on this machine
-            --long   --threads N        stream a million tokens too; with so many threads
+            --long   --longer           stream a million tokens too; ten million
+            --plot FILE   --threads N   draw the ratios as a PNG; with so many threads
     python3 course.py --help            this page
 
 In this folder, .venv holds what was installed and workbook your copies. In your home folder, pip

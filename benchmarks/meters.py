@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import math
 import os
 import platform
 import statistics
@@ -31,6 +32,7 @@ def measure_memory(run: Callable[[], object]) -> float | None:
     """Measure how many MiB a run adds at its peak; None where the system does not tell."""
     status = Path("/proc/self/status")
     if not status.exists():
+        run()
         return None
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
@@ -44,6 +46,14 @@ def read_peak(status: Path) -> int:
     """Read this process's largest size since it was last reset, in KiB."""
     [line] = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
     return int(line.split()[1])
+
+
+def read_free() -> float:
+    """Read how many MiB are free on this machine; no bound where the system does not tell."""
+    table = Path("/proc/meminfo")
+    lines = table.read_text().splitlines() if table.exists() else []
+    sizes = [int(line.split()[1]) for line in lines if line.startswith("MemAvailable")]
+    return sizes[0] / 1024 if sizes else math.inf
 
 
 def measure_exp(rounds: int = 9) -> float:

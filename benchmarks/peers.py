@@ -14,6 +14,7 @@ from torch.nn.functional import silu
 from mamba_edu.layers import MambaStack
 from mamba_edu.scan import selective_scan
 
+GGML = "ggml (llama.cpp) is a C++ program that must be compiled, forward only: not raced here"
 Inputs = dict[str, Tensor]
 Scan = Callable[[Inputs], Tensor]
 
@@ -30,7 +31,7 @@ def turn(inputs: Inputs) -> Inputs:
 
 
 def scan_official(v: Inputs) -> Tensor:
-    """Scan as the official selective_scan_ref does, and transformers on a CPU: token by token."""
+    """Scan as the official selective_scan_ref does: token by token."""
     delta, x = v["delta"], v["x"]
     decay = torch.exp(torch.einsum("bdl,dn->bdln", delta, v["A"]))
     write = torch.einsum("bdl,bnl,bdl->bdln", delta, v["B"], x)
@@ -59,6 +60,11 @@ def scan_mambapy(block: type, v: Inputs) -> Tensor:
     return y * silu(v["gate"])
 
 
+def scan_transformers(scan: Callable, v: Inputs) -> Tensor:
+    """Scan by transformers' own function, which is a loop over the tokens unless compiled."""
+    return scan(*(v[name] for name in ("x", "delta", "A", "B", "C", "skip", "gate")))
+
+
 def scan_ours(method: str, v: Inputs) -> Tensor:
     """Scan by one of the course's methods."""
     return selective_scan(**v, method=method)
@@ -70,7 +76,13 @@ def list_scans() -> tuple[dict[str, tuple[Callable, Scan]], list[str]]:
         name: (keep, partial(scan_ours, name)) for name in ("fused", "chunked", "parallel", "loop")
     }
     scans["official loop"] = (turn, scan_official)
-    skipped = []
+    skipped = [GGML]
+    try:
+        from transformers.models.mamba.modeling_mamba import mamba_selective_scan
+
+        scans["transformers"] = (turn, partial(scan_transformers, mamba_selective_scan))
+    except ImportError:
+        skipped.append("transformers is not installed, or too old: its scan is no function there")
     try:
         from mambapy.mamba import MambaBlock
 

@@ -23,3 +23,9 @@ def as_reader():
     config.update("jaxtyping_disable", True)
     yield
     config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture
+def blank_pictures(monkeypatch):
+    """Store a picture of nothing: drawing takes most of the time of a test that is not about it."""
+    monkeypatch.setattr("mamba_edu.reader.picture.to_png", lambda *_, **__: b"\x89PNG")

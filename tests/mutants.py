@@ -10,55 +10,22 @@ import argparse
 import contextlib
 import gc
 import importlib
-import io
 import multiprocessing
 import os
-import shutil
-import signal
 import sys
-import tempfile
 import tomllib
+from collections.abc import Iterator
+from multiprocessing import connection
 from pathlib import Path
-from typing import NamedTuple
+
+from break_runner import MAY_FORK, SECONDS, Break, work
 
 ROOT = Path(__file__).resolve().parent.parent
-LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "workbook", "build")
 # What tests import without being able to change it; torch.testing asks for the second.
 SLOW_IMPORTS = ["torch", "torch.distributed.tensor", "nbval.plugin", "hypothesis", "beartype"]
+SLOW_IMPORTS += ["torch._dynamo", "anywidget"]  # the first is asked for by torch's optimizers
 SLOW_IMPORTS += ["scipy.optimize", "matplotlib.pyplot", "numba"]
 SLOW_IMPORTS += ["IPython.core.interactiveshell", "ipywidgets", "nbclient", "sklearn.isotonic"]
-SECONDS = 60  # for one break
-NO_PROOF = (ImportError, NameError, SyntaxError, TimeoutError)
-
-
-class Break(NamedTuple):
-    """One deliberate break: in which file, what for what, which test sees it, and what it is."""
-
-    file: str
-    old: str
-    new: str
-    test: str
-    breaks: str
-
-
-class Watcher:
-    """A pytest plugin that counts what passed and keeps the errors of what did not."""
-
-    def __init__(self):
-        self.passed = 0
-        self.caught: list[str] = []
-        self.astray: list[str] = []
-
-    def pytest_runtest_logreport(self, report):
-        self.passed += report.when == "call" and report.passed
-
-    def pytest_exception_interact(self, node, call, report):
-        error = call.excinfo
-        is_proof = getattr(report, "when", "collect") == "call" and not error.errisinstance(
-            NO_PROOF
-        )
-        said = error.exconly().splitlines()[-1].removeprefix("E").strip()
-        (self.caught if is_proof else self.astray).append(f"{node.name}: {said}")
 
 
 def load_breaks(folder: Path = ROOT / "tests" / "breaks") -> list[Break]:
@@ -70,80 +37,50 @@ def load_breaks(folder: Path = ROOT / "tests" / "breaks") -> list[Break]:
     ]
 
 
-def judge_break(job: tuple[Break, Path]) -> str:
-    """Make one break in a copy and run its test: say what is wrong, or nothing if it turned red."""
-    deliberate, root = job
-    source = (root / deliberate.file).read_text(encoding="utf-8")
-    if source.count(deliberate.old) != 1:
-        return f"the old text occurs {source.count(deliberate.old)} times, not once"
-    broken = source.replace(deliberate.old, deliberate.new)
-    watcher = run_tests(root, [deliberate.test], {deliberate.file: broken}, SECONDS)
-    if watcher.astray:
-        return f"no proof: {watcher.astray[0]}"
-    if watcher.caught:
-        return ""
-    return "the test stays green" if watcher.passed else "no such test"
+def share_jobs(rows: list[Break], counter) -> Iterator[tuple[int, Break]]:
+    """Give whoever asks the next break that nobody has."""
+    while True:
+        with counter.get_lock():
+            number = counter.value
+            counter.value += 1
+        if number >= len(rows):
+            return
+        yield number, rows[number]
 
 
-def judge_whole(job: tuple[list[str], Path]) -> str:
-    """Run the named tests on an unbroken copy: say what is wrong, or nothing if all are green."""
-    tests, root = job
-    watcher = run_tests(root, tests, {}, 5 * SECONDS)
-    if watcher.astray or watcher.caught:
-        return (watcher.astray + watcher.caught)[0]
-    return "" if watcher.passed else "no test ran: is one of the names wrong?"
+def judge_in_forks(rows: list[Break], root: Path, jobs: int) -> Iterator[tuple[int, str]]:
+    """Judge breaks in as many processes as told, which fork for each: its number, its fault."""
+    context = multiprocessing.get_context("fork")
+    counter = context.Value("i", 0)
+    readers = []
+    for _ in range(min(jobs, len(rows))):
+        reader, writer = context.Pipe(duplex=False)
+        given = (share_jobs(rows, counter), root, writer.send)
+        context.Process(target=work, args=given, daemon=True).start()
+        writer.close()  # so that the end of the process is heard
+        readers.append(reader)
+    while readers:
+        reader = connection.wait(readers)[0]
+        try:
+            yield reader.recv()
+        except EOFError:
+            readers.remove(reader)
 
 
-def run_tests(root: Path, tests: list[str], changed: dict[str, str], seconds: int) -> Watcher:
-    """Run tests in a copy of the repository. For a process that ends afterwards."""
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder).resolve() / root.name
-        shutil.copytree(root, copy, ignore=LEFT_OUT)
-        for file, text in changed.items():
-            (copy / file).write_text(text, encoding="utf-8")
-        os.chdir(copy)
-        os.environ["PYTHONPATH"] = str(copy)
-        sys.path.insert(0, str(copy))
-        sys.dont_write_bytecode = True
-        with contextlib.redirect_stdout(io.StringIO()), limit_time(seconds):
-            watcher = call_pytest([*tests, f"--basetemp={folder}/scratch"])
-        package = sys.modules.get("mamba_edu")
-        if package and not Path(package.__file__).is_relative_to(copy):
-            watcher.astray.insert(0, f"{package.__file__} was tested, not the copy")
-        os.chdir(root)
-    return watcher
+def judge_alone(job: tuple[int, Break, Path]) -> tuple[int, str]:
+    """Judge one break in this process, where forking is not safe."""
+    *numbered, root = job
+    faults = []
+    work([tuple(numbered)], root, faults.append)
+    return faults[0]
 
 
-def call_pytest(arguments: list[str]) -> Watcher:
-    """Run pytest in this process; what goes wrong in pytest itself proves nothing either."""
-    import pytest
-
-    # pytest wants to have imported its plugins itself, to rewrite their assertions
-    options = "-x --tb=no -W ignore::pytest.PytestAssertRewriteWarning"
-    # the second searches all of torch for lost objects, which takes longer than most tests
-    options += " -p no:cacheprovider -p no:unraisableexception -p no:threadexception -p no:anyio"
-    watcher = Watcher()
-    try:
-        pytest.main([*arguments, *options.split()], plugins=[watcher])
-    except Exception as error:
-        watcher.astray.append(f"pytest: {error!r}")
-    return watcher
-
-
-@contextlib.contextmanager
-def limit_time(seconds: int):
-    """Stop a test that a break sends round in circles, where the system has alarms."""
-
-    def stop(*_):
-        raise TimeoutError(f"took more than {seconds} s")
-
-    if hasattr(signal, "SIGALRM"):
-        signal.signal(signal.SIGALRM, stop)
-        signal.alarm(seconds)
-        yield
-        signal.alarm(0)
-    else:
-        yield
+def judge_one_by_one(rows: list[Break], root: Path, jobs: int) -> Iterator[tuple[int, str]]:
+    """Judge each break in a fresh process."""
+    with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=1) as pool:
+        faults = pool.imap(judge_alone, [(n, row, root) for n, row in enumerate(rows)])
+        for _ in rows:
+            yield faults.next(6 * SECONDS)  # a process that crashed would never answer
 
 
 def run_breaks(breaks: list[Break], root: Path, jobs: int, seen_green: bool = False) -> int:
@@ -151,25 +88,38 @@ def run_breaks(breaks: list[Break], root: Path, jobs: int, seen_green: bool = Fa
 
     The tests must be green without a break; whoever has just seen that need not see it again.
     """
-    tests = sorted({row.test for row in breaks})
-    # Forked processes share torch, whose import costs more than most tests.
-    start = "fork" if sys.platform == "linux" else "spawn"
-    failed = 0
-    with multiprocessing.get_context(start).Pool(jobs, maxtasksperchild=1) as pool:
-        whole = None if seen_green else pool.apply_async(judge_whole, [(tests, root)])
-        faults = pool.imap(judge_break, [(row, root) for row in breaks], chunksize=1)
-        for row in breaks:
-            fault = faults.next(6 * SECONDS)  # a process that crashed would never answer
-            failed += bool(fault)
-            word = "SURVIVED" if fault else "caught"
-            told = f"\n{'':10}{row.test}: {fault}" if fault else ""
-            print(f"{word:8}  {row.file:32}  {row.breaks}{told}", flush=True)
-        fault = whole.get() if whole else ""
-    if fault:
-        failed += 1
-        print(f"RED       without any break: {fault}")
-    print(f"{len(breaks) + (not seen_green) - failed} passed, {failed} failed")
+    tests = "\n".join(sorted({row.test for row in breaks}))
+    whole = [] if seen_green else [Break("", "", "", tests, "without any break")]
+    rows = [*whole, *sorted(breaks, key=Break.find_row)]
+    judge = judge_in_forks if MAY_FORK else judge_one_by_one
+    faults = dict.fromkeys(range(len(rows)), "no proof: nothing answered")
+    for number, fault in judge(rows, root, jobs):
+        faults[number] = fault
+        print_verdict(rows[number], fault)
+    failed = sum(bool(fault) for fault in faults.values())
+    print(f"{len(rows) - failed} passed, {failed} failed")
     return failed
+
+
+def print_verdict(row: Break, fault: str) -> None:
+    """Print a break's line, and what speaks against it."""
+    if not row.file:
+        print(f"RED       without any break: {fault}" if fault else "green     without any break")
+        return
+    told = f"\n{'':10}{row.test}: {fault}" if fault else ""
+    print(f"{'SURVIVED' if fault else 'caught':8}  {row.file:32}  {row.breaks}{told}", flush=True)
+
+
+def warm_up() -> None:
+    """Do once what the forked processes share, and what costs more than most tests."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    for name in SLOW_IMPORTS:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    if "numba" in sys.modules:
+        sys.modules["numba"].njit(lambda: 0)()  # the first call wakes the compiler
+    gc.collect()
+    gc.freeze()  # the copies of this process need not look through all that again
 
 
 def main() -> int:
@@ -185,11 +135,8 @@ def main() -> int:
         for row in load_breaks(root / "tests" / "breaks")
         if all(word in " ".join(row) for word in arguments.words)
     ]
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    for name in SLOW_IMPORTS:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
-    gc.freeze()  # the copies of this process need not look through all that again
+    if MAY_FORK:
+        warm_up()
     return min(run_breaks(breaks, root, arguments.jobs, arguments.seen_green), 1)
 
 

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 import torch
+from hypothesis import strategies as st
 
 from mamba_edu.scan import chunked, selective_scan
 from mamba_edu.scan.chunked import CHUNK
@@ -59,3 +60,39 @@ def differentiate(way, inputs, mask=None):
     with make_room(way):
         grads = torch.autograd.grad(loss, list(leaves.values()), materialize_grads=True)
     return dict(zip(leaves, grads, strict=True))
+
+
+@st.composite
+def draw_inputs(draw):
+    """Any sizes, lengths around a chunk, steps and rates from tiny to huge."""
+    batch, d_inner = draw(st.integers(0, 3)), draw(st.sampled_from([1, 5, 16, 33, 64, 65, 130]))
+    d_state, length = draw(st.integers(0, 5)), draw(st.sampled_from([0, 1, 2, 31, 32, 33, 70]))
+    step, rate = 10.0 ** draw(st.integers(-6, 3)), 10.0 ** draw(st.integers(-8, 4))
+    rng = torch.Generator().manual_seed(draw(st.integers(0, 99)))
+
+    def randn(*shape):
+        return torch.randn(*shape, generator=rng, dtype=torch.float64)
+
+    tokens = {"x": d_inner, "delta": d_inner, "B": d_state, "C": d_state, "gate": d_inner}
+    inputs = {name: randn(batch, length, size) for name, size in tokens.items()}
+    inputs |= {"A": -rate * randn(d_inner, d_state).abs(), "skip": randn(d_inner)}
+    inputs |= {"state": randn(batch, d_inner, d_state), "delta": step * inputs["delta"].abs()}
+    left_out = draw(st.sets(st.sampled_from(["skip", "gate", "state"])))
+    return {name: v for name, v in inputs.items() if name not in left_out}
+
+
+def scan_as_channels(x, delta, A, B, C, state):
+    """The scan of heads by the loop, each head's step and rate given to its channels and states."""
+    n_states = B.shape[-1]
+    delta = delta[..., None].expand(x.shape).flatten(2)
+    rates = A[:, None, None].expand(*x.shape[2:], n_states).flatten(0, 1)
+    given = {"x": x.flatten(2), "delta": delta, "A": rates, "B": B, "C": C}
+    y, last = scan_by("loop", **given, state=state.flatten(1, 2))
+    return y.unflatten(2, x.shape[2:]), last.unflatten(1, x.shape[2:])
+
+
+def make_heads(x, delta, A, B, C, state=None, **_):
+    """Make heads of two channels out of the inputs of a scan."""
+    heads = {"x": torch.stack([x, x.cos()], -1), "delta": delta, "A": A.sum(1), "B": B, "C": C}
+    state = x.new_zeros(len(x), x.shape[2], B.shape[-1]) if state is None else state
+    return heads | {"state": torch.stack([state, state.sin()], 2)}

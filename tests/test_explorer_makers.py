@@ -23,6 +23,8 @@ from mamba_edu.widgets.makers import (
     explore_steady,
 )
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 
 def read_states(widget, scale=1.0):
     """Read the states as numbers, (channel, time, state), and half a step of each channel."""

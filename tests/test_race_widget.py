@@ -20,6 +20,7 @@ def read(widget, name):
     return values.reshape(place["shape"])
 
 
+@pytest.mark.usefixtures("blank_pictures")
 @pytest.mark.parametrize("chunk", [1, 3, 8])
 def test_the_front_end_gets_every_combination_in_order(chunk):
     widget = ScanRace(KEEP, WRITE, chunk)
@@ -38,6 +39,7 @@ def test_the_front_end_gets_every_combination_in_order(chunk):
     assert counted == [(len(made), sum(map(len, made))) for made in lanes.values()]
 
 
+@pytest.mark.usefixtures("blank_pictures")
 def test_the_last_values_of_all_lanes_are_the_states_of_the_loop():
     widget = explore_race(13, 4)
     spans, values = read(widget, "spans"), read(widget, "values")
@@ -49,6 +51,7 @@ def test_the_last_values_of_all_lanes_are_the_states_of_the_loop():
             np.testing.assert_allclose(values[mine][-1, 1], h, rtol=1e-5)
 
 
+@pytest.mark.usefixtures("blank_pictures")
 def test_the_words_count_rounds_and_operations():
     said = repr(explore_race(start=4)).splitlines()[0]
     assert "16 tokens, chunks of 4." in said
@@ -82,6 +85,7 @@ def test_the_shortest_and_the_longest_race_run_with_any_chunk(length, chunk):
     assert explore_race(length, chunk).options["labels"] == [str(t) for t in range(length)]
 
 
+@pytest.mark.usefixtures("blank_pictures")
 def test_a_saved_page_holds_the_race(tmp_path):
     explore_race(title="Who is first?").save_html(tmp_path / "race.html")
     page = (tmp_path / "race.html").read_text(encoding="utf-8")

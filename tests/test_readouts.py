@@ -1,4 +1,4 @@
-"""Every read-out by its name: against plain Python, under padding, its gradient, its refusals."""
+"""Every read-out by its name: against plain Python, under padding, and its gradient."""
 
 import math
 
@@ -7,19 +7,8 @@ import torch
 from torch.testing import assert_close
 
 from mamba_edu.layers import MambaState
-from mamba_edu.readout import (
-    READOUTS,
-    ReadAttention,
-    ReadCLS,
-    ReadCLSAndMax,
-    ReadGated,
-    ReadHierarchy,
-    ReadRegisters,
-    ReadState,
-    make_readout,
-    take_registers,
-)
-from mamba_edu.readout.real import check_fit, pick_outputs, split_cls
+from mamba_edu.readout import READOUTS, make_readout, take_registers
+from mamba_edu.readout.real import pick_outputs, split_cls
 
 D_MODEL, D_INNER, D_STATE, EVERY = 3, 6, 5, 32
 LENGTHS = [71, 34, 2, 33]  # with registers: three, two, one of a short chunk, one of a full one
@@ -77,9 +66,8 @@ def sigmoid(number):
 
 def read_by_hand(name, readout, row, h):
     """The answer for one row of real outputs: loops over lists, no tensor of outputs."""
-    n, cls_output, content = len(row), row[-1], row[:-1]
     weights = {key: value.tolist() for key, value in readout.state_dict().items()}
-    registers = [row[t] for t in range(n) if t % (EVERY + 1) == EVERY or t == n - 1]
+    content = row[:-1]
     if name == "state":
         y = [dot(weights["query"], channel) for channel in h.tolist()]
         return [dot(line, y) for line in weights["proj.weight"]]
@@ -87,14 +75,20 @@ def read_by_hand(name, readout, row, h):
         [gate], [bias] = weights["gate.weight"], weights["gate.bias"]
         return average(row, [sigmoid(dot(gate, one) + bias) for one in row])
     if name == "attention":
-        query = [dot(line, cls_output) for line in weights["query.weight"]]
+        query = [dot(line, row[-1]) for line in weights["query.weight"]]
         keys = [[dot(line, one) for line in weights["key.weight"]] for one in content]
-        scores = [dot(query, key) / math.sqrt(D_MODEL) for key in keys]
-        return average(content, [math.exp(score) for score in scores])
+        return average(content, [math.exp(dot(query, key) / math.sqrt(D_MODEL)) for key in keys])
     if name == "length_mix":
-        weight = sigmoid(weights["slope"] * math.log(n - 1) + weights["offset"])
-        mean = average(content, [1] * (n - 1))
-        return [weight * a + (1 - weight) * b for a, b in zip(cls_output, mean, strict=True)]
+        weight = sigmoid(weights["slope"] * math.log(len(content)) + weights["offset"])
+        mean = average(content, [1] * len(content))
+        return [weight * a + (1 - weight) * b for a, b in zip(row[-1], mean, strict=True)]
+    return read_without_weights(row).get(name, row[-1])
+
+
+def read_without_weights(row):
+    """The answer of each read-out that has no weights of its own; what is not here reads CLS."""
+    n = len(row)
+    registers = [row[t] for t in range(n) if t % (EVERY + 1) == EVERY or t == n - 1]
     four = ([[0.0] * D_MODEL] * 3 + registers)[-4:]
     return {
         "cls_first": row[0],
@@ -106,8 +100,8 @@ def read_by_hand(name, readout, row, h):
         "registers_max": largest(registers),
         "registers_concat": [number for register in four for number in register],
         "hierarchy_max": largest(registers),
-        "cls_and_max": cls_output + largest(content),
-    }.get(name, cls_output)
+        "cls_and_max": row[-1] + largest(row[:-1]),
+    }
 
 
 @pytest.mark.parametrize("name", [name for name in READOUTS if name != "hierarchy_mamba"])
@@ -191,80 +185,3 @@ def test_cls_is_taken_apart_from_the_content():
     assert_close(content, to_mask("xx..", ".x.."))
     picked = pick_outputs(outputs, to_mask("xx.x", ".xx."), torch.tensor([2, 0]))
     assert picked[:, 0].tolist() == [3, 1]
-
-
-OUTPUTS, H = torch.ones(2, 3, D_MODEL), torch.ones(2, D_INNER, D_STATE)
-
-
-@pytest.mark.parametrize(
-    ("outputs", "mask", "error", "message"),
-    [
-        (OUTPUTS[0], None, ValueError, r"outputs must have the axes \(batch, length, d_model\)"),
-        (OUTPUTS.int(), None, TypeError, "outputs must be .*; it is torch.int32"),
-        (OUTPUTS, torch.ones(2, 3), TypeError, "mask must be torch.bool; it is torch.float32"),
-        (OUTPUTS, to_mask("xx", "xx"), ValueError, r"mask must have the shape .*\(2, 3\).*\(2, 2"),
-        (OUTPUTS, to_mask("xxx", "..."), ValueError, "mask is False throughout row 1"),
-        (OUTPUTS[:, :0], None, ValueError, r"throughout row 0 \(2 of 2 rows\)"),
-    ],
-)
-@every_name
-def test_every_readout_refuses_what_it_cannot_read(name, outputs, mask, error, message, as_reader):
-    """C4: another shape, another type, no real token in a row."""
-    with pytest.raises(error, match=message):
-        make_readout(name, D_MODEL, D_INNER, D_STATE)(outputs, mask, H)
-
-
-@pytest.mark.parametrize("name", ["attention", "length_mix", "cls_and_max"])
-def test_cls_without_content_is_refused(name):
-    with pytest.raises(ValueError, match="a real token before CLS; row 1 has CLS alone"):
-        make_readout(name, D_MODEL, D_INNER, D_STATE)(OUTPUTS, to_mask("x.x", ".x."))
-
-
-@pytest.mark.parametrize("name", ["attention", "gated", "hierarchy_mamba"])
-def test_outputs_of_another_type_or_width_are_refused(name, as_reader):
-    readout = make_readout(name, D_MODEL, D_INNER, D_STATE)
-    with pytest.raises(TypeError, match=r"outputs must be torch\.float32, .* are torch\.float64"):
-        readout(OUTPUTS.double())
-    with pytest.raises(ValueError, match=r"outputs must have d_model = 3 channels.*\(2, 3, 2\)"):
-        readout(OUTPUTS[..., :2])
-    with pytest.raises(TypeError, match=r"outputs must be .*; it is torch\.int32"):
-        check_fit(OUTPUTS.int(), torch.ones(1, D_MODEL))
-
-
-@pytest.mark.parametrize(
-    ("state", "error", "message"),
-    [
-        (None, TypeError, "its type is NoneType. A bidirectional model and a Transformer have"),
-        ([], TypeError, "state must be a list of MambaState, .*; its type is list"),
-        (H[:1], ValueError, r"\(batch, d_inner, d_state\) = \(2, 6, 5\); it is \(1, 6, 5\)"),
-        (H.mT, ValueError, r"h must have the shape .* it is \(2, 5, 6\)"),
-        (H.double(), TypeError, r"h must be torch\.float32, as the query is; it is torch\.float64"),
-        (H.int(), TypeError, "h must be .*; it is torch.int32"),
-    ],
-)
-def test_what_is_no_state_is_refused(state, error, message, as_reader):
-    with pytest.raises(error, match=message):
-        ReadState(D_MODEL, D_INNER, D_STATE)(OUTPUTS, None, state)
-
-
-@pytest.mark.parametrize(
-    ("function", "arguments", "error", "message"),
-    [
-        (make_readout, ("best", 3, 6, 5), ValueError, "readout must be one of .* it is 'best'"),
-        (make_readout, ("mean", 3, 6.0, 5), TypeError, "d_inner must be an int; it is 6.0"),
-        (ReadCLS, ("last", "yes"), TypeError, "heading must be True or False; it is 'yes'"),
-        (ReadAttention, (0,), ValueError, "d_model must be at least 1; it is 0"),
-        (ReadGated, (3.0,), TypeError, "d_model must be an int; it is 3.0"),
-        (ReadCLSAndMax, (0,), ValueError, "d_model must be at least 1; it is 0"),
-        (ReadState, (3, 6, 0), ValueError, "d_state must be at least 1; it is 0"),
-        (ReadRegisters, (3, "sum"), ValueError, "combine must be one of .* it is 'sum'"),
-        (ReadRegisters, (3, "max", 1), TypeError, "restarts must be True or False; it is 1"),
-        (ReadRegisters, (3, "max", True, 0), ValueError, "every must be at least 1; it is 0"),
-        (ReadHierarchy, (3, 7, 5), ValueError, "d_inner must be a multiple of .* 3; it is 7"),
-    ],
-)
-def test_what_a_readout_cannot_be_made_of_is_refused(
-    function, arguments, error, message, as_reader
-):
-    with pytest.raises(error, match=message):
-        function(*arguments)

@@ -46,7 +46,7 @@ def test_every_way_equals_the_explicit_matrix(way, length):
 @every_way
 @pytest.mark.parametrize("length", LENGTHS)
 def test_every_way_ends_in_the_state_of_the_loop(way, length):
-    """S7: the state after the last token, not after the chunk that it stands in."""
+    """S7, state-spaces/mamba#368: the state after the last token, not its chunk's last."""
     inputs = make_inputs(length)
     h = inputs["state"]
     for t in range(length):
@@ -92,7 +92,7 @@ def test_a_scan_in_two_pieces_equals_one(way, cut):
 
 
 def test_a_stream_of_single_tokens_equals_the_whole():
-    """S9, S10: the shortest pieces there are, 70 of them."""
+    """S9, state-spaces/mamba#233, #441, mamba.py#38: the shortest pieces there are, 70 of them."""
     inputs = make_inputs(70)
     whole, end = scan_by("chunked", **inputs)
     state, answers = inputs.pop("state"), []

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given
-from hypothesis import strategies as st
-from scan_inputs import CHUNK, differentiate, make_inputs, scan_by
+from scan_inputs import CHUNK, differentiate, draw_inputs, make_inputs, scan_by
 from torch.autograd import gradgradcheck
 from torch.testing import assert_close
 
@@ -43,28 +42,9 @@ def test_powers_of_two_are_right_to_the_last_digits(compute_power, dtype, most):
     assert np.array_equal(compute_power(odd), [1, 1, 0, 0, 0, nan, 2, 0.5], equal_nan=True)
 
 
-@st.composite
-def draw_inputs(draw):
-    """Any sizes, lengths around a chunk, steps and rates from tiny to huge."""
-    batch, d_inner = draw(st.integers(0, 3)), draw(st.sampled_from([1, 5, 16, 33, 64, 65, 130]))
-    d_state, length = draw(st.integers(0, 5)), draw(st.sampled_from([0, 1, 2, 31, 32, 33, 70]))
-    step, rate = 10.0 ** draw(st.integers(-6, 3)), 10.0 ** draw(st.integers(-8, 4))
-    rng = torch.Generator().manual_seed(draw(st.integers(0, 99)))
-
-    def randn(*shape):
-        return torch.randn(*shape, generator=rng, dtype=torch.float64)
-
-    tokens = {"x": d_inner, "delta": d_inner, "B": d_state, "C": d_state, "gate": d_inner}
-    inputs = {name: randn(batch, length, size) for name, size in tokens.items()}
-    inputs |= {"A": -rate * randn(d_inner, d_state).abs(), "skip": randn(d_inner)}
-    inputs |= {"state": randn(batch, d_inner, d_state), "delta": step * inputs["delta"].abs()}
-    left_out = draw(st.sets(st.sampled_from(["skip", "gate", "state"])))
-    return {name: v for name, v in inputs.items() if name not in left_out}
-
-
 @given(draw_inputs())
 def test_fused_equals_the_loop_for_any_sizes_steps_and_rates(inputs):
-    """S7 and its kind: value, state and every gradient."""
+    """S7 and its kind, state-spaces/mamba#368: value, state and every gradient."""
     assert_close(scan_by("fused", **inputs), scan_by("loop", **inputs), rtol=1e-10, atol=1e-12)
     grads, right = differentiate("fused", inputs), differentiate("loop", inputs)
     for name, grad in grads.items():

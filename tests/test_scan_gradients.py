@@ -58,7 +58,7 @@ def scan_by_index(inputs):
 @every_way
 @pytest.mark.parametrize("length", LENGTHS)
 def test_every_gradient_equals_that_of_the_loop(way, length):
-    """S7: x, delta, A, B, C, skip, gate and state; the loop itself answers to gradcheck below."""
+    """S7, state-spaces/mamba#368: by every tensor; the loop itself answers to gradcheck below."""
     inputs = make_inputs(length)
     right = differentiate("loop", inputs)
     grads = differentiate(way, inputs)
@@ -113,7 +113,7 @@ def test_no_gradient_comes_from_padding(way):
 
 @every_way
 def test_gradients_pass_from_piece_to_piece(way):
-    """S9: cutting a signal changes no gradient either."""
+    """S9, state-spaces/mamba#233, mamba.py#38: cutting a signal changes no gradient either."""
     inputs = {name: v.requires_grad_() for name, v in make_inputs(CHUNK + 9).items()}
     whole = scan_by(way, **inputs)[0].square().sum()
     right = torch.autograd.grad(whole, list(inputs.values()))
@@ -137,7 +137,7 @@ def test_the_backward_pass_costs_as_much_again_for_twice_the_length(way):
 
 
 def test_the_count_sees_a_quadratic_backward_pass():
-    """S8: indexing a tensor token by token fills a whole one per token on the way back."""
+    """S8, mamba-minimal: each index into a tensor fills a whole one on the way back."""
     short, long = (count_backward(scan_by_index, length) for length in (4 * CHUNK, 8 * CHUNK))
     assert long / short > 3.5
 

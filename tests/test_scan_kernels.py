@@ -2,6 +2,7 @@
 
 import sys
 
+import numpy as np
 import pytest
 from scan_inputs import differentiate, make_inputs, scan_by
 from torch.testing import assert_close
@@ -13,13 +14,17 @@ numba = pytest.importorskip("numba")
 
 @pytest.fixture
 def as_plain_python(monkeypatch):
-    """Load the kernels anew, without compiling them, in chunks of 3 tokens and blocks of 2."""
+    """Load the kernels anew, without compiling them, in chunks of 5 tokens and blocks of 2.
+
+    Fresh memory holds NaN, so that what is read before it is written is seen.
+    """
     monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
     for name in [name for name in sys.modules if name.startswith("mamba_edu_")]:
         monkeypatch.delitem(sys.modules, name)
     kernels = _compiled.load_kernels.__wrapped__()
     monkeypatch.setattr(fused, "load_kernels", lambda: kernels)
-    monkeypatch.setattr(fused, "CHUNK", 3)
+    monkeypatch.setattr(np, "empty", lambda shape, dtype: np.full(shape, np.nan, dtype))
+    monkeypatch.setattr(fused, "CHUNK", 5)
     monkeypatch.setattr(fused, "LANES", 2)
     monkeypatch.setattr(fused, "WIDTH", 2)
     yield

@@ -32,6 +32,33 @@ def test_single_precision_stays_near_double(way, length):
         assert compare_with_double(way, make_long_inputs(delta, length)) <= 3e-6
 
 
+@pytest.mark.parametrize("delta", [0.1, 0.7])
+def test_dividing_by_a_clock_without_a_guard_ends_in_nan(delta):
+    """S1, pytorch#95408: after 103 units of time what is divided by is less than any number."""
+    kept = torch.exp(torch.full((100,), -16 * delta).cumsum(0))
+    y = (delta / kept).cumsum(0) * kept
+    first = y.isnan().nonzero()[0].item()
+    assert 103 <= 16 * delta * (first + 1) <= 104 + 16 * delta
+
+
+def test_scanning_by_logarithms_loses_digits_and_gradients():
+    """S2, mamba-tiny: dozens of times the bound above, and NaN from an input that is 0."""
+    inputs = make_long_inputs(1.0, 1024)
+    right, _ = scan_by("loop", **{name: tensor.double() for name, tensor in inputs.items()})
+    x, delta, A, B, C = inputs.values()
+    x[0, 5] = 0.0
+    x.requires_grad_()
+    write = (delta * x)[..., None] * B[:, :, None]
+    clock = (delta[..., None] * A).cumsum(1)
+    signs = (write.clamp(min=0), (-write).clamp(min=0))
+    plus, minus = ((clock + torch.logcumsumexp(v.log() - clock, 1)).exp() for v in signs)
+    y = ((plus - minus) * C[:, :, None]).sum(-1)
+    error = (y[1] - right[1]).abs().max() / right[1].abs().max()
+    assert 30 * 3e-6 < error < 1e-2
+    y.sum().backward()
+    assert x.grad[0, 5].isnan().all()
+
+
 def test_dividing_by_a_guarded_clock_is_wrong_without_a_sign():
     """S1, mamba-minimal#18: finite, and off by more than a quarter; the bound above would see."""
     inputs = make_long_inputs(0.1, 64)
@@ -111,7 +138,7 @@ def test_half_precision_may_mix_with_single(way):
 
 @every_way
 def test_autocast_does_not_touch_the_state(way):
-    """S4: the products that autocast would compute in bfloat16 are state maths too."""
+    """S4, state-spaces/mamba#6, #352: what autocast would put in bfloat16 is state maths."""
     inputs = {name: v.float() for name, v in make_inputs(50).items()}
     del inputs["gate"]  # silu and what follows are the caller's to cast
     y, last = scan_by(way, **inputs)
@@ -123,7 +150,7 @@ def test_autocast_does_not_touch_the_state(way):
 
 
 def test_accumulated_decays_are_exact_where_clocks_are_not():
-    """S3: differences of two float32 clocks are wrong long before they turn negative."""
+    """S3, vllm#37501, state-spaces/mamba#713: differences of clocks lose digits."""
     delta = torch.full((1, 200, 1), 0.01)
     delta[:, 100] = 1e5
     exact = torch.exp(-0.01 * torch.arange(1, 100).double())

@@ -49,7 +49,7 @@ CASES = [pytest.param(*case, id=f"{case[0]}-{case[3][:24]}") for case in SPOILED
 
 @pytest.mark.parametrize(("name", "value", "error", "message"), CASES)
 def test_scan_refuses_what_does_not_fit(name, value, error, message, as_reader):
-    """S5, C4: what was wrong, what was given, what is allowed."""
+    """S5, mamba.py#26, and C4: what was wrong, what was given, what is allowed."""
     with pytest.raises(error, match=message):
         selective_scan(**make_inputs() | {name: value})
 

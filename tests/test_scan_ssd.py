@@ -2,9 +2,10 @@
 
 import pytest
 import torch
+from scan_inputs import scan_as_channels
 from torch.testing import assert_close
 
-from mamba_edu.scan import scan_ssd, selective_scan
+from mamba_edu.scan import scan_ssd
 from mamba_edu.scan.ssd import sum_between
 
 BATCH, N_HEADS, D_HEAD, D_STATE = 2, 3, 5, 4  # all different: a swapped axis cannot hide
@@ -27,28 +28,22 @@ def make_heads(length, dtype=torch.float64):
     }
 
 
-def scan_as_channels(x, delta, A, B, C, state):
-    """The general scan, each head's step and rate given to all its channels and states."""
-    delta = delta[..., None].expand(x.shape).flatten(2)
-    rates = A[:, None, None].expand(N_HEADS, D_HEAD, D_STATE).flatten(0, 1)
-    y, last = selective_scan(
-        x.flatten(2),
-        delta,
-        rates,
-        B,
-        C,
-        state=state.flatten(1, 2),
-        method="loop",
-        return_state=True,
-    )
-    return y.unflatten(2, (N_HEADS, D_HEAD)), last.unflatten(1, (N_HEADS, D_HEAD))
-
-
 @pytest.mark.parametrize("chunk", [1, 4, 64])
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 21])
 def test_it_equals_the_general_scan(length, chunk):
+    """S7, state-spaces/mamba#368: lengths that do not fill a chunk, or just do."""
     heads = make_heads(length)
     assert_close(scan_ssd(**heads, chunk=chunk), scan_as_channels(**heads), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("delta", [0.01, 0.1, 0.7, 1.0])
+@pytest.mark.parametrize("length", [16, 256, 1024])
+def test_single_precision_stays_near_double(length, delta):
+    """S1, mamba-minimal#18, pytorch#95408: at most 3e-6 of the largest output in every cell."""
+    heads = make_heads(length, torch.float32) | {"A": -torch.tensor([1.0, 4.0, 16.0])}
+    heads["delta"] = torch.full_like(heads["delta"], delta)
+    right, _ = scan_ssd(**{name: v.double() for name, v in heads.items()})
+    assert (scan_ssd(**heads)[0] - right).abs().max() <= 3e-6 * right.abs().max()
 
 
 @pytest.mark.parametrize("chunk", [4, 64])
@@ -63,7 +58,7 @@ def test_its_gradients_are_those_of_the_general_scan(chunk):
 
 
 def test_a_stream_is_a_scan_cut_in_pieces():
-    """S9."""
+    """S9, state-spaces/mamba#233, #441, #641, mamba.py#38."""
     heads = make_heads(10)
     whole = scan_ssd(**heads, chunk=4)
     for cut in (0, 1, 9, 10):
@@ -85,6 +80,7 @@ def test_without_a_state_it_begins_empty():
 
 @pytest.mark.parametrize(("batch", "length"), [(BATCH, 0), (0, 7), (0, 0)])
 def test_nothing_gives_nothing_and_the_state_it_had(batch, length):
+    """S5, mamba.py#26."""
     heads = {k: v if k == "A" else v[:batch] for k, v in make_heads(length).items()}
     y, state = scan_ssd(**heads)
     assert y.shape == (batch, length, N_HEADS, D_HEAD)
@@ -94,7 +90,7 @@ def test_nothing_gives_nothing_and_the_state_it_had(batch, length):
 
 @pytest.mark.parametrize("jump", [0, 40, 90])
 def test_a_huge_step_leaves_every_other_decay_exact(jump):
-    """S3: sums of steps, not differences of clocks, in single precision."""
+    """S3, vllm#37501, state-spaces/mamba#713: sums of steps, not differences of clocks."""
     heads = make_heads(100, torch.float32)
     heads["delta"][:, jump] = 1e5
     right = scan_as_channels(**{k: v.double() for k, v in heads.items()})
@@ -113,7 +109,7 @@ def test_sums_between_are_those_of_the_tokens_between():
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_comes_back_while_the_state_stays_single(dtype):
-    """S4."""
+    """S4, state-spaces/mamba#6, #352."""
     heads = make_heads(50, dtype)
     y, last = scan_ssd(**heads)
     right, _ = scan_ssd(**{k: v.double() for k, v in heads.items()})
@@ -136,5 +132,6 @@ def test_half_precision_comes_back_while_the_state_stays_single(dtype):
     ],
 )
 def test_what_makes_up_no_scan_is_refused(change, error, words, as_reader):
+    """S5, mamba.py#26."""
     with pytest.raises(error, match=words):
         scan_ssd(**make_heads(5) | change)

@@ -96,6 +96,8 @@ def add_bench(commands: "argparse._SubParsersAction") -> None:
     )
     bench.add_argument("--quick", action="store_true", help="short sequences, few rounds")
     bench.add_argument("--long", action="store_true", help="stream a million tokens too")
+    bench.add_argument("--longer", action="store_true", help="stream ten million tokens too")
+    bench.add_argument("--plot", type=Path, metavar="FILE", help="draw the ratios as a PNG")
     bench.add_argument("--threads", type=int, default=1, metavar="N", help="so many threads")
     bench.set_defaults(run=run_bench)
 
@@ -177,4 +179,5 @@ def run_bench(arguments: argparse.Namespace) -> int:
     """Race the ways to scan."""
     from mamba_edu.cli.bench import run_race
 
-    return run_race(ROOT, arguments.quick, arguments.long, arguments.threads)
+    flags = [f"--{word}" for word in ("quick", "long", "longer") if getattr(arguments, word)]
+    return run_race(ROOT, flags, arguments.plot, arguments.threads)

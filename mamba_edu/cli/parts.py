@@ -15,6 +15,7 @@ from mamba_edu.cli.solutions import solve_notebook
 
 NBVAL = ["--nbval", "--nbval-current-env", f"--nbval-cell-timeout={CELL_SECONDS}"]
 SIDE_BY_SIDE = ["-n", "2", "--dist", "loadscope"]  # a file of tests, or a notebook, stays together
+BALANCED = ["-n", "2", "--dist", "worksteal"]  # a long file of tests may be shared
 FIRST_NUMBERS = ("01", "02", "03")  # pure maths: these must not hang on one kind of CPU
 
 
@@ -81,7 +82,7 @@ def note_slow_notebooks(suite: ElementTree.Element) -> str:
 
 def run_unit_tests(root: Path) -> Counts:
     """Run the unit tests: all but those that need a browser."""
-    return run_pytest(root, "tests", "--ignore=tests/browser", *SIDE_BY_SIDE, OMP_NUM_THREADS="1")
+    return run_pytest(root, "tests", "--ignore=tests/browser", *BALANCED, OMP_NUM_THREADS="1")
 
 
 def run_breaks(root: Path) -> Counts:

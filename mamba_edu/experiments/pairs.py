@@ -12,8 +12,8 @@ def pair_results(
 
     Args:
         table: as load_results takes it.
-        measure: the column that is taken, to two digits; or a length, for the share of its
-            sequences that was right, as find_count counts them.
+        measure: the column that is taken, to two digits; or a length, for the share of sequences
+            that is right there. A run that had stopped at chance counts with its last share.
         settings: the name of a column to come -> a setting of the table.
 
     Returns:
@@ -26,10 +26,11 @@ def pair_results(
     columns = {}
     for name, setting in settings.items():
         found = [row for row in rows if row["setting"] == setting]
-        if not found or (isinstance(measure, str) and measure not in found[0]):
-            what = repr(setting) if not found else f"the column {measure!r}"
+        column = f"right_{measure}" if isinstance(measure, int) else measure
+        if not found or column not in found[0]:
+            what = repr(setting) if not found else f"the column {column!r}"
             raise ValueError(f"{table} must have {what}; it has no such")
-        columns[name] = {row["seed"]: round(_measure_row(row, measure), 2) for row in found}
+        columns[name] = {row["seed"]: round(_measure(row, measure), 2) for row in found}
     seeds = [set(column) for column in columns.values()]
     if any(own != seeds[0] for own in seeds):
         raise ValueError(f"{table} must have the same seeds in each of {list(settings.values())}")
@@ -39,9 +40,9 @@ def pair_results(
     ]
 
 
-def _measure_row(row: Row, measure: str | int) -> int | float:
-    """Take a column of a row, or the share that was right at a length."""
+def _measure(row: Row, measure: str | int) -> float:
+    """Take a column, or the share of sequences that is right at a length."""
     if isinstance(measure, str):
         return row[measure]
-    right, n_sequences = find_count(row, measure)
-    return right / n_sequences
+    right, of = find_count(row, measure)
+    return right / of

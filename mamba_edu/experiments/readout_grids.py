@@ -11,8 +11,13 @@ PLANS = {
     "trigger": {"lengths": FROM_TEN},
     "far_trigger": {},
     "early_majority": {},
-    "needles": {},
-    "diluted_digits": {"lengths": (64, 128, 256), "steps": 600, "batch": 32},
+    "needles": {"steps": 1200},  # 400 are too few to learn to keep four
+    "diluted_digits": {
+        "lengths": (64, 64, 64, 96, 128, 256),  # half of the steps before there is any noise
+        "steps": 900,
+        "batch": 64,
+        "lr": 1.2e-2,
+    },
 }
 PLACES = ("cls_first", "cls_middle", "cls_last", "cls_both")
 PARTS = {"selection": "time-invariant", "state": "no SSM"}

@@ -46,21 +46,12 @@ def start_readout(
     """
     if task not in TASKS:
         raise ValueError(f"task must be one of {sorted(TASKS)}; it is {task!r}")
-    plan = TASKS[task]
+    sizes = TASKS[task].n_classes, TASKS[task].n_symbols, TASKS[task].d_in
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = SequenceClassifier(
-            plan.n_classes,
-            plan.n_symbols,
-            plan.d_in,
-            make_readout(readout, D_MODEL, D_INNER, d_state),
-            D_MODEL,
-            n_layers,
-            d_state,
-            OURS,
-            allow_blind=True,
-            bidirectional=bidirectional,
-        )
+        read = make_readout(readout, D_MODEL, D_INNER, d_state)
+        more = {"allow_blind": True, "bidirectional": bidirectional}
+        model = SequenceClassifier(*sizes, read, D_MODEL, n_layers, d_state, OURS, **more)
     return model if part is None else take_out(model, part)
 
 
@@ -71,6 +62,7 @@ def run_readout(
     steps: int = 400,
     lengths: Sequence[int] = LENGTHS,
     batch: int = 16,
+    lr: float = 1e-2,
     **model: object,
 ) -> dict[str, int | float]:
     """Train a read-out on a task, short sequences first, and count what it gets right, ever longer.
@@ -81,7 +73,7 @@ def run_readout(
         steps: of training, at least 16.
         lengths: of training; those that are too short for the task are left out, and its shortest
             is put in their place.
-        batch: sequences in a step.
+        batch, lr: as train takes them.
         model: further keywords of start_readout.
 
     Returns:
@@ -96,7 +88,7 @@ def run_readout(
     check_counts(N_WINDOWS, steps=steps)
     classifier, plan = start_readout(task, readout, seed, **model), TASKS[task]
     lengths = fit_lengths(lengths, plan.shortest)
-    history = train(classifier, plan.sample, lengths, steps, batch, seed=seed)
+    history = train(classifier, plan.sample, lengths, steps, batch, lr, seed)
     counts = {f"{kind}_{length}": 0 for length in TESTED for kind in ("right", "n")}
     depths = count_depths(torch.zeros(0, 1), torch.zeros(0, dtype=torch.bool))
     for length, drawn, marks in walk_lengths(classifier, plan, lengths[-1], seed):

@@ -1,6 +1,8 @@
 """Make the runs of a grid: here, in processes of this machine, or on a cluster."""
 
+import functools
 import importlib.metadata
+import importlib.util
 import itertools
 import math
 import platform
@@ -104,6 +106,7 @@ def write_plan(keywords: Mapping[str, Any]) -> str:
     return " ".join(f"{name}={value}" for name, value in keywords.items())
 
 
+@functools.cache
 def _write_versions() -> str:
     """Name what a run's numbers may hang on, beside torch."""
     found = {"python": platform.python_version()}

@@ -14,6 +14,7 @@ from mamba_edu.layers.start import (
     invert_softplus,
     start_rates,
 )
+from mamba_edu.layers.stream import cut_stream, stream_pieces
 
 __all__ = [
     "MambaBlock",
@@ -24,10 +25,12 @@ __all__ = [
     "StepProjection",
     "check_health",
     "convolve_depthwise",
+    "cut_stream",
     "draw_steps",
     "invert_softplus",
     "load_pretrained",
     "load_reference",
     "start_rates",
+    "stream_pieces",
     "take_out",
 ]

@@ -1,7 +1,7 @@
 """Blocks one above the other, each adding to what came before."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import torch
 from jaxtyping import Bool, Float
@@ -12,6 +12,7 @@ from mamba_edu.layers.block import MambaBlock, MambaState
 from mamba_edu.layers.convolution import hide_padding
 from mamba_edu.layers.norm import RMSNorm
 from mamba_edu.layers.start import apply_alive
+from mamba_edu.layers.stream import cut_stream, stream_pieces
 
 
 class ResidualBlock(nn.Module):
@@ -149,6 +150,31 @@ class MambaStack(nn.Module):
         """Run all layers over one token: (token, states); a ValueError if they read both ways."""
         y, states = self(token[:, None], state=state, return_state=True)
         return y[:, 0], states
+
+    def stream(
+        self,
+        tokens: Float[Tensor, "batch length d_model"] | Iterable[Tensor],
+        mask: Bool[Tensor, "batch length"] | Iterable[Tensor | None] | None = None,
+        state: Sequence[MambaState] | None = None,
+        piece: int = 2048,
+    ) -> Iterator[tuple[Float[Tensor, "batch n_tokens d_model"], list[MambaState]]]:
+        """Run over a sequence of any length, in memory that does not grow with it.
+
+        The outputs are those of the whole sequence at once, wherever it is cut. No gradients.
+
+        Args:
+            tokens: one long tensor, which is cut, or an iterable of pieces (batch, n, d_model).
+            mask: True on real tokens; all are if not given. For pieces, an iterable of masks.
+            state: as forward takes it; also one that a stream handed out, to resume it there.
+            piece: tokens of a piece that is cut.
+
+        Returns:
+            An iterator over (outputs, states) of each piece; it runs as it is asked.
+
+        Raises: as forward and cut_stream, and a ValueError if the stack is bidirectional.
+        """
+        refuse_pieces(self.is_bidirectional)
+        return stream_pieces(self, cut_stream(tokens, mask, piece), state)
 
     def _list_states(self, state: Sequence[MambaState] | None) -> list[MambaState | None]:
         """List one state per layer, None where a layer starts afresh."""

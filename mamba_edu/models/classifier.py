@@ -1,15 +1,19 @@
 """A classifier of sequences: tokens, blocks, a read-out and a head."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from jaxtyping import Bool, Float, Shaped
+import torch
+from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 
 from mamba_edu._checks import check_counts
-from mamba_edu.layers import MambaStack
+from mamba_edu.layers import MambaStack, cut_stream
+from mamba_edu.layers.stack import refuse_pieces
 from mamba_edu.layers.start import apply_alive
 from mamba_edu.models._parts import build_head, build_tokens, run_afresh
+from mamba_edu.models.streaming import StreamState, read_end, read_piece, refuse_whole_readers
 from mamba_edu.readout import make_readout
+from mamba_edu.tokens import batch_documents, check_rows, unpack
 
 
 class SequenceClassifier(nn.Module):
@@ -65,8 +69,7 @@ class SequenceClassifier(nn.Module):
         is_causal = not bidirectional
         self.tokens = build_tokens(readout, d_model, n_symbols, d_in, is_causal, allow_blind)
         self.blocks = MambaStack(d_model, n_layers, bidirectional, **block)
-        self.readout = readout
-        self.head = build_head(readout, d_model, n_classes)
+        self.readout, self.head = readout, build_head(readout, d_model, n_classes)
 
     def forward(
         self,
@@ -102,3 +105,61 @@ class SequenceClassifier(nn.Module):
         answer = self.blocks(tokens, mask, return_state=has_state)
         outputs, state = answer if has_state else (answer, None)
         return self.head(self.readout(outputs, mask, state))
+
+    def classify_packed(
+        self,
+        packed: Shaped[Tensor, "batch length *d_in"],
+        segment: Int[Tensor, "batch length"],
+    ) -> Float[Tensor, "n_documents n_classes"]:
+        """Compute the logits of each document in packed rows, as if it were given alone.
+
+        Each has a row, and a CLS token, of its own: none sees another.
+
+        Args:
+            packed: the inputs, as pack lays them.
+            segment: the number of each token's document, or -1 on padding.
+
+        Raises: as forward, unpack and batch_documents.
+        """
+        logits: dict[int, Tensor] = {}
+        for numbers, rows, mask in batch_documents(unpack(packed, segment)):
+            logits |= dict(zip(numbers, self(rows, mask), strict=True))
+        return torch.stack([logits[k] for k in range(len(logits))])
+
+    @torch.no_grad()
+    def stream(
+        self,
+        inputs: Shaped[Tensor, "batch length *d_in"] | Iterable[Tensor],
+        mask: Bool[Tensor, "batch length"] | Iterable[Tensor | None] | None = None,
+        state: StreamState | None = None,
+        piece: int = 2048,
+        return_state: bool = False,
+    ) -> Float[Tensor, "batch n_classes"] | tuple[Float[Tensor, "batch n_classes"], StreamState]:
+        """Compute the logits of sequences of any length, in memory that does not grow with it.
+
+        They are those of the whole sequence at once, wherever it is cut. No gradients. CLS is put
+        once, at the end, and is not in the state: a stream may be resumed behind its content.
+
+        Args:
+            inputs: one long tensor, as forward takes it, or an iterable of pieces of one.
+            mask: True on real tokens; all are if not given. For pieces, an iterable of masks.
+            state: what an earlier stream left behind; a fresh start if not given.
+            piece: tokens of a piece that is cut.
+            return_state: whether to return what this stream leaves behind too.
+
+        Raises:
+            TypeError: as forward and cut_stream, or if the state is no StreamState.
+            ValueError: as forward and cut_stream; if the blocks are bidirectional, the read-out
+                needs the whole sequence, or there is no piece.
+        """
+        refuse_pieces(self.blocks.is_bidirectional)
+        refuse_whole_readers(self.readout)
+        if not isinstance(state, StreamState | None):
+            raise TypeError(f"state must be a StreamState; its type is {type(state).__name__}")
+        for part, own in cut_stream(inputs, mask, piece):
+            state = read_piece(self, part, own, state)
+        if state is None:
+            raise ValueError("a stream must have at least one piece; inputs yields none")
+        check_rows(state.n_real[:, None] > 0)
+        logits = self.head(read_end(self, state))
+        return (logits, state) if return_state else logits

@@ -68,14 +68,12 @@ class AttentionBlock(nn.Module):
         return hide_padding(tokens + self.down(gelu(self.up(self.norm_up(tokens)))), mask)
 
     def _attend(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
-        """Mix the tokens by attention; a row of padding alone reads itself."""
+        """Mix the tokens by attention. Padding asks too; what it is told is hidden again."""
         q, k, v = self.in_proj(tokens).unflatten(2, (3, self.n_heads, -1)).permute(2, 0, 3, 1, 4)
         if self.rotary:
             place = place_tokens(tokens, mask)
             q, k = rotate_by_place(q, place), rotate_by_place(k, place)
-        is_read = None
-        if mask is not None:
-            is_read = (mask | ~mask.any(1, keepdim=True))[:, None, None]
+        is_read = None if mask is None else mask[:, None, None]
         y = scaled_dot_product_attention(q, k, v, attn_mask=is_read)
         return self.out_proj(y.transpose(1, 2).flatten(2))
 

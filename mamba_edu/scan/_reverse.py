@@ -102,6 +102,17 @@ def reverse_chunk(lanes):
 
 
 @inner
+def read_gradients(rows, inputs, steps, b, t, channel, width):
+    """Gather gates and the gradients to the answers, and clear what will be added up."""
+    for which, place in ((4, GATE), (5, TO_Y)):
+        at = find_token(steps, which, b, t) + channel
+        gather(rows, place, inputs[which], at, steps[which, 1], min(width, len(inputs[which])))
+    for k in range(len(rows)):
+        for c in range(WIDTH):
+            rows[k, TO_WRITE + c] = rows[k, TO_DELTA + c] = 0
+
+
+@inner
 def reverse_gate(rows):
     """Turn the gradients to the answers into those to the gates and to what came before them."""
     one = rows.dtype.type(1)
@@ -179,8 +190,7 @@ def scan_backward(inputs, steps, rates, skip, starts, to_h, grads, sums, sizes, 
         for t in range((length - 1) // chunk * chunk, -1, -chunk):
             part, pair = rows[: length - t], pairs[: length - t]
             gather(states, H, starts, locate_start(sizes, b, t, channel), d_inner, width)
-            at = find_token(steps, 5, b, t) + channel
-            gather(part, TO_Y, inputs[5], at, steps[5, 1], width)
+            read_gradients(part, inputs, steps, b, t, channel, width)
             read_chunk(part, pair, inputs, steps, b, t, channel, width)
             trace_chunk(width, part, states, trace, pair)
             pass_by(part, skip, channel, width)

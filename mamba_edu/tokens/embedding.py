@@ -74,7 +74,9 @@ class TokenEmbedding(nn.Module):
             TypeError: for ids that are not integers, or numbers that are no floats.
             ValueError: if shapes disagree, an id is out of range or a row has no real token.
         """
-        tokens = self._embed(inputs, mask)
+        tokens = self.embed_content(inputs, mask)
+        if mask is not None:
+            check_rows(mask)
         if self.heading:
             tokens, mask = add_heading(tokens, mask)
         if self.registers_every is not None:
@@ -84,8 +86,15 @@ class TokenEmbedding(nn.Module):
             tokens, mask, _ = add_cls(tokens, self.cls_token, place, mask)
         return tokens, mask
 
-    def _embed(self, inputs: Tensor, mask: Tensor | None) -> Tensor:
-        """Refuse inputs that do not fit, and embed them; padding is read as 0."""
+    def embed_content(
+        self,
+        inputs: Shaped[Tensor, "batch length *d_in"],
+        mask: Bool[Tensor, "batch length"] | None = None,
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Embed the inputs without CLS, as a piece of a sequence: rows may be all padding.
+
+        Padding is read as 0. Arguments and errors as forward's.
+        """
         is_ids = isinstance(self.embed, nn.Embedding)
         if inputs.ndim != (2 if is_ids else 3):
             axes = "(batch, length)" if is_ids else "(batch, length, d_in)"
@@ -94,7 +103,6 @@ class TokenEmbedding(nn.Module):
             )
         if mask is not None:
             check_mask(mask, inputs=inputs)
-            check_rows(mask)
             inputs = inputs.masked_fill(~mask if is_ids else ~mask[..., None], 0)
         if is_ids:
             _check_ids(inputs, self.embed.num_embeddings)
