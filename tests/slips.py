@@ -7,11 +7,14 @@ import math
 
 import torch
 from slip_parts import (
+    age,
+    age_by_clock,
     blame,
     entropy,
     filter_with,
     fold,
     guard_at_zero,
+    most_frequent,
     multiply_on,
     push,
     shift,
@@ -20,9 +23,9 @@ from slip_parts import (
     weigh,
 )
 
-from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07, n08
+from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07, n08, n09
 
-MODULES = (n00, n01, n02, n03, n04, n05, n06, n07, n08)
+MODULES = (n00, n01, n02, n03, n04, n05, n06, n07, n08, n09)
 SLIPS = {
     n00.check_share_left: [
         (lambda keep, steps: sum(keep for _ in range(steps)), "a product, not a sum"),
@@ -240,5 +243,25 @@ SLIPS = {
         ),
         (lambda tokens, mask: tokens.flip(1) * mask[..., None].double(), "NaN times 0 is NaN"),
         (lambda tokens, mask: torch.where(mask[..., None], tokens, 0), "nothing is turned round"),
+    ],
+    n09.check_find_horizon: [
+        (lambda half_life, share: half_life * -math.log(share), "the time to 1/2"),
+        (lambda half_life, share: half_life * 2 * (1 - share), "a straight line"),
+        (lambda half_life, share: half_life * math.log(share, 2), "a minus is missing"),
+    ],
+    n09.check_survive_to_end: [
+        (age_by_clock, "the code as it was"),
+        (lambda delta, A, s: age(delta[:, s:], A), "its own step does not count"),
+        (lambda delta, A, s: age(delta[:, s + 1 : -1], A), "the last token's step counts"),
+    ],
+    n09.check_describe_answers: [
+        (
+            lambda logits: (
+                most_frequent(logits.softmax(1)),
+                logits.softmax(1).sum(0).max().item() / len(logits),
+            ),
+            "how sure it is of each answer comes first",
+        ),
+        (lambda logits: (most_frequent(logits), logits.max(1).values.mean().item()), "softmax is"),
     ],
 }

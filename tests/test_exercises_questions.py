@@ -5,16 +5,16 @@ import re
 
 import pytest
 
-from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07, n08
+from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, six09
 from mamba_edu.reader import Claim, Question, judge
 from mamba_edu.reader.guess import write_still
 
-MODULES = (n00, n01, n02, n03, n04, n05, n06, n07, n08)
+MODULES = (n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, six09)
 QUESTIONS = {
     question.key: question
     for module in MODULES
     for value in vars(module).values()
-    for question in (value if isinstance(value, tuple) and value is n00.SIX else [value])
+    for question in (value if any(value is six for six in (n00.SIX, six09.SIX)) else [value])
     if isinstance(question, Question)
 }
 # By hand: 0.9^10 = 0.349; noise through a_bar has the spread sqrt((1 - a_bar) / (1 + a_bar)), which
@@ -56,6 +56,16 @@ RIGHT = {
     "n08.longer": ("nearly all", 1.0),
     "n08.one_for_all": ("neither", 0.6),
     "n08.spare_mask": ("the one behind it", 0.0),
+    "n09.four_times": ("a sixteenth", 1 / 16),
+    "n09.order": ("the maximum most, then the mean, then CLS", 0.0),
+    "n09.lost": ("nearly always the same class, and it is sure", 0.95),
+    "n09.no_state": ("needle and trigger", 1.0),
+    "n09.six.front": ("no other token at all", 0),
+    "n09.six.selective": ("its step size and its weights depend on the token", 6),
+    "n09.six.step": ("twice as long", 69.3),
+    "n09.six.forget": ("exponentially", 0.018),
+    "n09.six.failure": ("one and the same class, confidently", 0.95),
+    "n09.six.pool": ("for some tasks and not for others", 1.0),
 }
 ANSWERED = {key: q for key, q in QUESTIONS.items() if q.answer is not None}
 
