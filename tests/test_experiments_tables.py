@@ -66,6 +66,33 @@ def test_a_broken_line_is_named(path, old, new, says):
         read_table(path)
 
 
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"right_8": 5, "n_8": 4}, "right_8 must be a whole number from 0 to n_8; it is 5 of 4"),
+        ({"right_8": -1, "n_8": 4}, "it is -1 of 4"),
+        ({"right_8": 0.5, "n_8": 4}, "it is 0.5 of 4"),
+        ({"depth_1": 2, "n_depth_1": 1}, "from 0 to n_depth_1; it is 2 of 1"),
+        ({"right_8": 1}, "right_8 must have a column that says of how many; there is none"),
+        ({"depth_1": 1}, "depth_1 must have a column that says of how many; there is none"),
+    ],
+)
+def test_more_right_than_asked_is_neither_written_nor_read(path, changed, says):
+    with pytest.raises(ValueError, match=says):
+        write_table(path, [ROW | changed])
+    names = ["setting", "seed", "plan", "torch", "cpu_seconds", *changed]
+    cells = ["one", "0", "p", "2", "1.0", *map(str, changed.values())]
+    path.write_text(f"{','.join(names)}\n{','.join(cells)}\n")
+    with pytest.raises(ValueError, match=says):
+        read_table(path)
+
+
+def test_counts_are_read_as_they_were_written(path):
+    row = ROW | {"right_8": 0, "n_8": 0, "depth_1": 3, "n_depth_1": 3, "versions": "a=1 b=2"}
+    write_table(path, [row])
+    assert read_table(path) == [row]
+
+
 def test_a_missing_table_says_how_it_is_made(path):
     with pytest.raises(FileNotFoundError, match=r"by `python3 course\.py sweep table`"):
         read_table(path)

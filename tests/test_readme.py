@@ -10,7 +10,7 @@ from mamba_edu.cli import make_parser
 
 ENGLISH, CHINESE = (ROOT / name for name in ("README.md", "README.zh.md"))
 PAGES = [ENGLISH, CHINESE]
-COMMANDS = ["lab", "test", "build", "reset", "demo", "sweep", "bench"]
+COMMANDS = ["lab", "test", "build", "reset", "demo", "sweep", "results", "bench"]
 
 
 def read(path):

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from mamba_edu.tasks import Batch
-from mamba_edu.training import Score, Step, describe_training, evaluate
+from mamba_edu.training import Score, Step, describe_training, evaluate, mark_sequences
 
 
 class Echo(nn.Module):
@@ -41,6 +41,10 @@ def test_accuracy_counts_sequences_not_batches():
     assert evaluate(Echo(), MORE) == Score(1.0, 6)
     assert evaluate(Echo(), [FEW, MORE]) == Score(7 / 8, 8)
     assert evaluate(Echo(), (batch for batch in (MORE, FEW, FEW))) == Score(8 / 10, 10)
+
+
+def test_marks_stand_in_the_order_of_the_sequences():
+    assert mark_sequences(Echo(), [FEW, MORE]).tolist() == [True, False] + [True] * 6
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])

@@ -5,7 +5,14 @@ from itertools import groupby
 from pathlib import Path
 
 from mamba_edu.cli.sweep import choose_grids, describe_row
-from mamba_edu.experiments import SWEEPS, find_changes, find_strays, read_table, summarize
+from mamba_edu.experiments import (
+    SWEEPS,
+    Summary,
+    find_changes,
+    find_strays,
+    read_table,
+    summarize,
+)
 from mamba_edu.experiments.shipped import RESULTS
 from mamba_edu.experiments.tables import Row
 from mamba_edu.experiments.workers import make_row
@@ -27,12 +34,15 @@ def summarize_tables(names: list[str], only: str = "", folder: Path = RESULTS) -
         for setting, group in groupby(summarize(rows), key=lambda each: each.setting):
             lines = list(group)
             print(f"  {setting} ({lines[0].n_seeds} seeds)")
-            for each in lines:
-                length = f"{each.length:>7}  " if each.length else ""
-                stopped = f"  {each.n_stopped} stopped before" if each.n_stopped else ""
-                interval = f"[{each.low:.3f}, {each.high:.3f}]"
-                print(f"    {length}{each.accuracy:.3f} {interval}{stopped}")
+            print("\n".join(map(write_summary, lines)))
     return 0 if chosen else 2
+
+
+def write_summary(each: Summary) -> str:
+    """Write one length of a setting on one line."""
+    length = f"{each.length:>7}  " if each.length else ""
+    stopped = f"  {each.n_stopped} stopped before" if each.n_stopped else ""
+    return f"    {length}{each.accuracy:.3f} [{each.low:.3f}, {each.high:.3f}]{stopped}"
 
 
 def verify_tables(names: list[str], only: str = "", n_runs: int = 2, folder: Path = RESULTS) -> int:

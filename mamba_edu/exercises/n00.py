@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from mamba_edu.exercises.frame import Exercise, Mistake, run_check
-from mamba_edu.reader import Claim, Question, nearest
+from mamba_edu.reader import CLAIMS, Question, nearest
 
 
 def answer_nine_tenths() -> tuple[int, str]:
@@ -49,13 +49,7 @@ LONGER_MEMORY = Question(
     surprised="a longer memory averages over more tokens, and noise averages out.",
 )
 
-SMOOTHER = Claim(
-    key="n00.smoother",
-    says="A longer memory lets less noise through (half-life 10 against 2).",
-    measure=lambda row: row["short"] - row["long"],
-    margin=0.1,
-    unit="of the noise's own size",
-)
+SMOOTHER = CLAIMS["n00.smoother"]
 
 SIX = tuple(
     Question(key=f"n00.six.{name}", asks=asks, choices=choices, answer=None)

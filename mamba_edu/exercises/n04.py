@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from mamba_edu.exercises.frame import Exercise, Mistake, run_check
-from mamba_edu.reader import Claim, Question, nearest
+from mamba_edu.reader import CLAIMS, Question, nearest
 from mamba_edu.scan import selective_scan
 from mamba_edu.tasks import sample_last_marked
 
@@ -76,13 +76,7 @@ NEVER_ZERO = Question(
     surprised="softplus comes near 0 but never reaches it, and a thousand small steps add up.",
 )
 
-LISTENS = Claim(
-    key="n04.listens",
-    says="A trained clock that listens misses less than the best that any fixed filter can do.",
-    measure=lambda row: row["bound"] - row["selective"],
-    margin=0.2,
-    unit="of the variance",
-)
+LISTENS = CLAIMS["n04.listens"]
 
 
 def solve_choose_steps(marks: Tensor, at_marks: float) -> Tensor:

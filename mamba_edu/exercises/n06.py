@@ -9,7 +9,7 @@ from torch.nn.functional import softplus
 
 from mamba_edu.exercises.frame import Exercise, Mistake, run_check
 from mamba_edu.experiments import pair_results
-from mamba_edu.reader import Claim, Question, nearest
+from mamba_edu.reader import CLAIMS, Question, nearest
 
 
 def answer_spare_part() -> tuple[int, str]:
@@ -77,35 +77,9 @@ LONG_ONLY = Question(
 )
 
 
-def state_claim(key: str, says: str, measure: Callable[[dict], float]) -> Claim:
-    """State a claim about shares of sequences, with the course's margin for them."""
-    return Claim(f"n06.{key}", says, measure, margin=0.2, unit="of the sequences")
-
-
-def gain(row: dict) -> float:
-    """Measure how many more sequences are right."""
-    return row["better"] - row["worse"]
-
-
-CONV = state_claim(
-    "conv", "Whole, it learns trigger better in 400 steps than without convolution in 1200.", gain
-)
-SELECTION = state_claim(
-    "selection", "On 512 tokens, the whole block gets more right than without selection.", gain
-)
-GATE = state_claim(
-    "gate",
-    "Without its gate the block still gets more than half of trigger right.",
-    lambda row: row["without"] - 0.5,
-)
-ALL_LN2 = state_claim("ln2", "Started with every step at ln 2, it finds fewer needles.", gain)
-TOO_LONG = state_claim("too_long", "Started with steps of 3 to 10, it finds fewer needles.", gain)
-SHORT_FIRST = state_claim(
-    "short_first", "From short to long it finds more needles than on long only.", gain
-)
-HOW_SHORT = state_claim(
-    "how_short", "Begun at 10 tokens it learns trigger better than from 16.", gain
-)
+CONV, SELECTION, GATE = (CLAIMS[f"n06.{key}"] for key in ("conv", "selection", "gate"))
+ALL_LN2, TOO_LONG = CLAIMS["n06.ln2"], CLAIMS["n06.too_long"]
+SHORT_FIRST, HOW_SHORT = CLAIMS["n06.short_first"], CLAIMS["n06.how_short"]
 
 
 def solve_count_memory(d_model: int, expand: int, d_state: int, d_conv: int, n_layers: int) -> int:

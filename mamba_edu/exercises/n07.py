@@ -8,7 +8,7 @@ from torch import Tensor
 from mamba_edu.exercises.frame import Exercise, Mistake, run_check
 from mamba_edu.experiments import load_results
 from mamba_edu.models import SequenceClassifier
-from mamba_edu.reader import Claim, Question, nearest
+from mamba_edu.reader import CLAIMS, Question, nearest
 from mamba_edu.readout import ReadCLS
 from mamba_edu.tasks import LANGUAGES, Batch, load_names
 from mamba_edu.training import train
@@ -103,21 +103,7 @@ HALF = Question(
     "using more.",
 )
 
-ONE_INDEX = Claim(
-    key="n07.one_index",
-    says="Moved from the front to the end, the same CLS token reads what it was blind to.",
-    measure=lambda row: row["last"] - row["first"],
-    margin=0.2,
-    unit="of the sequences",
-)
-
-SEES_ALL = Claim(
-    key="n07.sees_all",
-    says="At the end, where it sees everything, CLS reads better than in the middle.",
-    measure=lambda row: row["last"] - row["middle"],
-    margin=0.1,
-    unit="of the sequences",
-)
+ONE_INDEX, SEES_ALL = CLAIMS["n07.one_index"], CLAIMS["n07.sees_all"]
 
 
 def solve_can_see(cls_index: int, length: int, is_causal: bool) -> Tensor:

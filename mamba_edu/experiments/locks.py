@@ -22,14 +22,13 @@ def hold_table(path: Path) -> Iterator[None]:
         BlockingIOError: if another process writes to the table, with that process's number.
     """
     beside = path.with_name(f"{path.name}.lock")
-    with contextlib.closing(_open_own(beside, path.name)) as file:
-        file.write(f"{os.getpid()}\n")
-        file.flush()
-        try:
-            yield
-        finally:
-            with contextlib.suppress(OSError):  # Windows keeps a file that is open
-                beside.unlink()
+    file = _open_own(beside, path.name)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # Windows keeps a file that is open
+            beside.unlink()
+        file.close()
 
 
 def _open_own(beside: Path, name: str):
@@ -45,6 +44,8 @@ def _open_own(beside: Path, name: str):
             )
         if _is_there(file.fileno(), beside):
             file.truncate(0)
+            file.write(f"{os.getpid()}\n")
+            file.flush()
             return file
         file.close()  # its last owner has just taken the name away: this lock guards nothing
 

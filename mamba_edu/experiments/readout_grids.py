@@ -12,7 +12,12 @@ PLANS = {
     "far_trigger": {},
     "early_majority": {},
     "needles": {},
-    "diluted_digits": {"lengths": (64, 128, 256), "steps": 600, "batch": 32},
+    "diluted_digits": {
+        "lengths": (64, 64, 64, 96, 128, 256),  # half of the steps before there is any noise
+        "steps": 900,
+        "batch": 64,
+        "lr": 1.2e-2,
+    },
 }
 PLACES = ("cls_first", "cls_middle", "cls_last", "cls_both")
 PARTS = {"selection": "time-invariant", "state": "no SSM"}

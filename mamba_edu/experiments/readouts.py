@@ -46,21 +46,12 @@ def start_readout(
     """
     if task not in TASKS:
         raise ValueError(f"task must be one of {sorted(TASKS)}; it is {task!r}")
-    plan = TASKS[task]
+    sizes = TASKS[task].n_classes, TASKS[task].n_symbols, TASKS[task].d_in
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = SequenceClassifier(
-            plan.n_classes,
-            plan.n_symbols,
-            plan.d_in,
-            make_readout(readout, D_MODEL, D_INNER, d_state),
-            D_MODEL,
-            n_layers,
-            d_state,
-            OURS,
-            allow_blind=True,
-            bidirectional=bidirectional,
-        )
+        read = make_readout(readout, D_MODEL, D_INNER, d_state)
+        more = {"allow_blind": True, "bidirectional": bidirectional}
+        model = SequenceClassifier(*sizes, read, D_MODEL, n_layers, d_state, OURS, **more)
     return model if part is None else take_out(model, part)
 
 

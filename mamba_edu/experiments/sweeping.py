@@ -1,6 +1,6 @@
 """Run every setting with every seed, keep each result at once, and take up work left undone."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,7 +64,7 @@ def run_sweep(
     if minutes is not None:
         check_interval(minutes=minutes)
     asked = list_runs(sweep, only)
-    forget = (lambda run: not only or run in asked) if fresh else (lambda run: False)
+    forget = asked if fresh else ()
     rows = collect_rows(sweep, path, forget)
     if any(run not in rows for run in asked):
         with hold_table(path):
@@ -87,14 +87,12 @@ def list_runs(sweep: Sweep, only: str = "") -> list[Run]:
     return [(setting, seed) for setting in settings for seed in sweep.seeds]
 
 
-def collect_rows(
-    sweep: Sweep, path: Path, forget: Callable[[Run], bool] = lambda run: False
-) -> dict[Run, Row]:
+def collect_rows(sweep: Sweep, path: Path, forget: Collection[Run] = ()) -> dict[Run, Row]:
     """Read a table, index its rows by their run, and refuse those that this grid would not make.
 
     Args:
         sweep, path: as run_sweep takes them.
-        forget: tells of a run whether its row is passed over.
+        forget: runs whose rows are passed over; if they are all of the grid, so is all else.
 
     Returns:
         The rows; none if there is no table yet.
@@ -102,9 +100,10 @@ def collect_rows(
     Raises:
         ValueError: if the table is broken, or a run is not in the grid or has another plan.
     """
-    rows = read_table(path) if path.exists() else []
-    rows = {(row["setting"], row["seed"]): row for row in rows}
-    rows = {run: row for run, row in rows.items() if not forget(run)}
+    if not path.exists() or set(forget) == set(list_runs(sweep)):
+        return {}
+    rows = {(row["setting"], row["seed"]): row for row in read_table(path)}
+    rows = {run: row for run, row in rows.items() if run not in forget}
     for (setting, seed), row in rows.items():
         if setting not in sweep.settings or seed not in sweep.seeds:
             raise ValueError(f"the table holds {setting!r}, seed {seed}, which is not in the grid")

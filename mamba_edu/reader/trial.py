@@ -3,34 +3,17 @@
 import html
 import math
 import numbers
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from IPython.display import display
 
-from mamba_edu.figures.require import is_finite, require_text, require_text_or_empty
+from mamba_edu.reader.claim import Claim, require_claim
+from mamba_edu.reader.claims import CLAIMS
 
 ENOUGH_SEEDS = 5
 INK = "#212121"  # on each ground below; front ends' own colours are too pale in a dark theme
 GROUNDS = {"success": "#c8e6c9", "danger": "#ffcdd2", "warning": "#ffe0b2"}
-
-
-class Claim(NamedTuple):
-    """A sentence that can be wrong.
-
-    Fields:
-        key: its name in the tables.
-        says: the claim, one sentence.
-        measure: row -> a number that is positive when the row speaks for the claim.
-        margin: how far from 0 that number must lie to count, in its own unit; fixed beforehand.
-        unit: the words behind the number.
-    """
-
-    key: str
-    says: str
-    measure: Callable[[Mapping[str, Any]], float]
-    margin: float
-    unit: str = ""
 
 
 class Verdict(NamedTuple):
@@ -40,19 +23,6 @@ class Verdict(NamedTuple):
     n_seeds: int
     least: float
     largest: float
-
-
-def require_claim(claim: Claim) -> None:
-    """Refuse a claim that no rows, or any rows, could decide."""
-    if not isinstance(claim, Claim):
-        raise TypeError(f"claim must be a Claim of mamba_edu.exercises; got {claim!r}")
-    require_text("key", claim.key)
-    require_text("says", claim.says)
-    require_text_or_empty(claim.key, unit=claim.unit)
-    if not callable(claim.measure):
-        raise TypeError(f"measure must be a function of a row; {claim.key} has {claim.measure!r}")
-    if not is_finite(claim.margin) or not claim.margin > 0:
-        raise ValueError(f"margin must be a number above 0; {claim.key} has {claim.margin!r}")
 
 
 def require_rows(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -111,9 +81,33 @@ def judge(claim: Claim, rows: Iterable[Mapping[str, Any]]) -> Verdict:
     return Verdict(word, n_seeds, min(measures, default=0.0), max(measures, default=0.0))
 
 
-def verdict(claim: Claim, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Show a claim with the word that its rows earn, its margin and its spread over seeds."""
-    found = judge(claim, rows)
+def find_rows(claim: Claim) -> Iterable[Mapping[str, Any]]:
+    """Fetch the rows of the shipped tables that decide a claim.
+
+    Raises:
+        ValueError: for a claim whose rows a notebook makes.
+    """
+    if claim.rows is None:
+        raise ValueError(f"{claim.key} must be given rows; no table that ships holds them")
+    return claim.rows()
+
+
+def verdict(claim: Claim | str, rows: Iterable[Mapping[str, Any]] | None = None) -> None:
+    """Show a claim with the word that its rows earn, its margin and its spread over seeds.
+
+    Args:
+        claim: a claim, or the key of one in the table of claims.
+        rows: as judge takes them; those of the shipped tables if not given.
+
+    Raises:
+        ValueError: for a key that is not in the table, or as judge and find_rows.
+    """
+    if isinstance(claim, str):
+        if claim not in CLAIMS:
+            raise ValueError(f"claim must be one of {sorted(CLAIMS)}; it is {claim!r}")
+        claim = CLAIMS[claim]
+    require_claim(claim)
+    found = judge(claim, find_rows(claim) if rows is None else rows)
     unit = f" {claim.unit}" if claim.unit else ""
     least, largest = (round(value, 2) + 0.0 for value in (found.least, found.largest))
     spread = f"from {least:.2f} to {largest:.2f}{unit}"

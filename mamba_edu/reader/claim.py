@@ -1,0 +1,86 @@
+"""A claim: a sentence that can be wrong, with the rule that decides it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from mamba_edu.experiments import pair_results
+from mamba_edu.figures.require import is_finite, require_text, require_text_or_empty
+
+Rows = list[dict[str, Any]]
+SHARE = "of the sequences"
+
+
+class Claim(NamedTuple):
+    """A sentence that can be wrong.
+
+    Fields:
+        key: its name in the tables.
+        says: the claim, one sentence.
+        measure: row -> a number that is positive when the row speaks for the claim.
+        margin: how far from 0 that number must lie to count, in its own unit; fixed beforehand.
+        unit: the words behind the number.
+        rows: fetches the rows of the shipped tables that decide it; None where a notebook makes
+            them.
+    """
+
+    key: str
+    says: str
+    measure: Callable[[Mapping[str, Any]], float]
+    margin: float
+    unit: str = ""
+    rows: Callable[[], Iterable[Mapping[str, Any]]] | None = None
+
+
+def require_claim(claim: Claim) -> None:
+    """Refuse a claim that no rows, or any rows, could decide."""
+    if not isinstance(claim, Claim):
+        raise TypeError(f"claim must be a Claim of mamba_edu.exercises; got {claim!r}")
+    require_text("key", claim.key)
+    require_text("says", claim.says)
+    require_text_or_empty(claim.key, unit=claim.unit)
+    if not callable(claim.measure):
+        raise TypeError(f"measure must be a function of a row; {claim.key} has {claim.measure!r}")
+    if not is_finite(claim.margin) or not claim.margin > 0:
+        raise ValueError(f"margin must be a number above 0; {claim.key} has {claim.margin!r}")
+
+
+def gain(row: Mapping[str, Any]) -> float:
+    """Measure how many more sequences are right."""
+    return row["better"] - row["worse"]
+
+
+def over_half(row: Mapping[str, Any]) -> float:
+    """Measure how many more than half of the sequences are right without something."""
+    return row["without"] - 0.5
+
+
+def claim_more(
+    key: str, says: str, table: str, better: str, worse: str, at: str | int = "accuracy"
+) -> Claim:
+    """State that one setting of a table gets more right than another, by the course's margin.
+
+    Args:
+        key, says: as a Claim has them.
+        table: as load_results takes it.
+        better, worse: two settings of it.
+        at: the length, or the column, at which they are compared.
+    """
+
+    def fetch() -> Rows:
+        return pair_results(table, at, better=better, worse=worse)
+
+    return Claim(key, says, gain, 0.2, SHARE, fetch)
+
+
+def claim_enough(
+    key: str, says: str, table: str, without: str, at: str | int = "accuracy"
+) -> Claim:
+    """State that a setting that lacks something still gets more than half right, by the margin.
+
+    Args are those of claim_more; `without` is the setting.
+    """
+
+    def fetch() -> Rows:
+        return pair_results(table, at, without=without)
+
+    return Claim(key, says, over_half, 0.2, SHARE, fetch)

@@ -1,0 +1,97 @@
+"""Each claim has rows that make it hold, fail and depend; its settings stand in the grids."""
+
+import re
+
+import pytest
+
+from mamba_edu.experiments import SWEEPS, write_table
+from mamba_edu.experiments.readouts import TESTED
+from mamba_edu.reader import CLAIMS, judge, verdict
+
+LIVE = {"n00.smoother": ("short", "long"), "n04.listens": ("bound", "selective")}
+PLACES = {"n07.one_index": ("last", "first"), "n07.sees_all": ("last", "middle")}
+COLUMNS = LIVE | PLACES  # of the rest: better and worse, or without
+
+
+def build_rows(key, gaps):
+    """Build a row for each seed, whose measure is the gap."""
+    one, other = COLUMNS.get(key, ("better", "worse"))
+    return [
+        {"seed": seed, one: 0.5 + gap, other: 0.5, "without": 0.5 + gap}
+        for seed, gap in enumerate(gaps)
+    ]
+
+
+@pytest.mark.parametrize("key", CLAIMS)
+@pytest.mark.parametrize(
+    ("gaps", "word"),
+    [
+        ((1.1, 1.1, 1.2, 1.1, 1.3), "holds"),
+        ((1.1, 1.1, 0.9, 1.1, 1.3), "depends"),  # one seed that does not gain enough
+        ((1.1, 1.1, -1.2, 1.1, 1.3), "depends"),
+        ((-1.1, -1.1, 0.1, -1.1, -1.3), "depends"),
+        ((-1.1, -1.1, -1.2, -1.1, -1.3), "fails"),
+        ((1.1, 1.1, 1.2, 1.1), "too few seeds"),
+    ],
+)
+def test_rows_flip_the_word_of_every_claim(key, gaps, word):
+    claim = CLAIMS[key]
+    assert claim.key == key
+    rows = build_rows(key, [gap * claim.margin for gap in gaps])
+    assert judge(claim, rows).word == word
+
+
+def test_the_claims_differ_and_say_one_sentence():
+    assert len({claim.says for claim in CLAIMS.values()}) == len(CLAIMS)
+    for key, claim in CLAIMS.items():
+        assert re.fullmatch(r"n\d\d\.[a-z_0-9]+", key)
+        assert claim.says.endswith(".")
+        assert len(claim.says.split()) <= 20
+
+
+@pytest.fixture
+def tables(monkeypatch, tmp_path):
+    """Tables of both grids with a row for each run, whatever the real ones hold by now."""
+    first = {"plan": "p", "torch": "2", "cpu_seconds": 1.0}
+    for name in ("readouts", "scale"):
+        rows = [
+            first | {"setting": setting, "seed": seed}
+            for setting in SWEEPS[name].settings
+            for seed in SWEEPS[name].seeds
+        ]
+        names = [f"{kind}_{length}" for length in TESTED for kind in ("right", "n")]
+        counts = dict.fromkeys(names, 7)
+        write_table(tmp_path / f"{name}.csv", [row | counts for row in rows])
+    monkeypatch.setattr("mamba_edu.experiments.shipped.RESULTS", tmp_path)
+
+
+READOUTS = [key for key in CLAIMS if re.match(r"n0[89]|n07.both", key)]
+
+
+@pytest.mark.parametrize("key", READOUTS)
+def test_what_a_claim_compares_stands_in_the_grid(key, tables):
+    rows = CLAIMS[key].rows()
+    assert [row["seed"] for row in rows] == [0, 1, 2, 3, 4]
+    judge(CLAIMS[key], rows)
+
+
+@pytest.mark.parametrize("key", sorted(set(CLAIMS) - set(READOUTS) - set(LIVE)))
+def test_a_verdict_needs_no_more_than_the_key_of_a_claim(key, capsys):
+    verdict(key)
+    shown = capsys.readouterr().out
+    verdict(CLAIMS[key], CLAIMS[key].rows())
+    assert capsys.readouterr().out == shown
+    assert CLAIMS[key].says in shown
+
+
+def test_the_claim_that_earlier_seeds_suggested_is_judged_by_later_ones():
+    assert {row["seed"] for row in CLAIMS["n07.sees_all"].rows()} == {5, 6, 7, 8, 9}
+    rows = CLAIMS["n07.one_index"].rows()
+    assert [row["task"] for row in rows] == ["digits"] * 10 + ["names"] * 10
+
+
+def test_a_claim_that_is_unknown_or_has_no_table_is_refused():
+    with pytest.raises(ValueError, match=r"claim must be one of \['n00.smoother', .*; it is 'n99'"):
+        verdict("n99")
+    with pytest.raises(ValueError, match=r"n00.smoother must be given rows; no table that ships"):
+        verdict("n00.smoother")
