@@ -52,7 +52,8 @@ RIGHT = {
     "n06.long_only": ("no better than guessing", 0.125),
     "n07.front": ("on none", 0),
     "n07.blind": ("as often as the most frequent language comes", 0.12),
-    "n07.half": ("about as often", 0.76),
+    "n07.bound": ("fewer than 100", 63),
+    "n07.depth": ("those at the back", None),
 }
 ANSWERED = {key: q for key, q in QUESTIONS.items() if q.answer is not None}
 
