@@ -7,6 +7,7 @@ import pytest
 from mamba_edu.experiments import SWEEPS, write_table
 from mamba_edu.experiments.readouts import TESTED
 from mamba_edu.reader import CLAIMS, judge, verdict
+from mamba_edu.reader import claim as claims
 
 LIVE = {"n00.smoother": ("short", "long"), "n04.listens": ("bound", "selective")}
 PLACES = {"n07.one_index": ("last", "first"), "n07.sees_all": ("last", "middle")}
@@ -60,12 +61,13 @@ def tables(monkeypatch, tmp_path):
             for seed in SWEEPS[name].seeds
         ]
         names = [f"{kind}_{length}" for length in TESTED for kind in ("right", "n")]
+        names += [f"{kind}_{eighth}" for eighth in range(1, 9) for kind in ("depth", "n_depth")]
         counts = dict.fromkeys(names, 7)
         write_table(tmp_path / f"{name}.csv", [row | counts for row in rows])
     monkeypatch.setattr("mamba_edu.experiments.shipped.RESULTS", tmp_path)
 
 
-READOUTS = [key for key in CLAIMS if re.match(r"n0[89]|n07.both", key)]
+READOUTS = [key for key in CLAIMS if re.match(r"n0[89]|n07.(both|half|near)", key)]
 
 
 @pytest.mark.parametrize("key", READOUTS)
@@ -73,6 +75,19 @@ def test_what_a_claim_compares_stands_in_the_grid(key, tables):
     rows = CLAIMS[key].rows()
     assert [row["seed"] for row in rows] == [0, 1, 2, 3, 4]
     judge(CLAIMS[key], rows)
+
+
+def test_a_claim_about_distance_compares_eighths_of_the_depth(monkeypatch):
+    row = {"setting": "a", **{f"depth_{n}": n for n in range(1, 9)}}
+    row |= {f"n_depth_{n}": 10 * n if n == 8 else 10 for n in range(1, 9)}
+    other = row | {"setting": "b", "seed": 0}
+    rows = [other, row | {"seed": 2}, row | {"seed": 1, "depth_1": 5}]
+    monkeypatch.setattr(claims, "load_results", {"readouts": rows}.get)
+    nearer = claims.claim_nearer("n99.near", "Near.", "a", (7, 8), (1, 2))
+    assert nearer.rows() == [
+        {"seed": 1, "better": 0.17, "worse": 0.35},  # 15 of 90, 7 of 20
+        {"seed": 2, "better": 0.17, "worse": 0.15},
+    ]
 
 
 @pytest.mark.parametrize("key", sorted(set(CLAIMS) - set(READOUTS) - set(LIVE)))

@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from mamba_edu.exercises import n07
-from mamba_edu.experiments import load_results
+from mamba_edu.exercises.trials07 import find_overflow
 from mamba_edu.layers import MambaStack
 from mamba_edu.reader import judge
 from mamba_edu.readout import ReadCLS
@@ -78,11 +78,24 @@ def test_the_claim_that_all_must_be_seen_can_hold_and_fail(middle, word):
     assert judge(n07.SEES_ALL, rows).word == word
 
 
-def test_the_answers_read_the_table_that_comes_with_the_course(monkeypatch):
-    """Were CLS in the middle to read half as well, the answer would say so."""
-    rows = load_results("cls_position")
-    half = [
-        row | ({"accuracy": 0.4} if row["setting"] == "digits, CLS middle" else {}) for row in rows
-    ]
-    monkeypatch.setattr(n07, "load_results", lambda name: half)
-    assert n07.answer_half() == (1, "Over all seeds: 0.40 from the middle, 0.74 from the end.")
+def test_the_answers_read_the_tables_that_come_with_the_course(monkeypatch):
+    """Were a blind CLS right half of the time, or the front lost, the answers would say so."""
+    half = [{"setting": "names, CLS first", "accuracy": 0.5}]
+    counts = {f"depth_{n}": 20 + n for n in range(1, 9)} | {f"n_depth_{n}": 40 for n in range(1, 9)}
+    lost = [{"setting": n07.BOTH_WAYS} | counts | {"depth_1": 5, "depth_8": 40}]
+    tables = {"cls_position": half, "readouts": lost}
+    monkeypatch.setattr(n07, "load_results", tables.get)
+    index, evidence = n07.answer_blind()
+    assert (index, evidence[:31]) == (2, "Over all seeds it is right 0.50")
+    index, evidence = n07.answer_depth()
+    assert (index, evidence[:9]) == (0, "It finds ")
+    assert "0.12 of those in the first eighth, 1.00 in the last" in evidence
+
+
+def test_a_state_overflows_where_its_largest_factor_says():
+    """Over the ten draws the law t = ln(largest number) / ln(largest factor) errs by a tenth."""
+    for seed in range(10):
+        rng = torch.Generator().manual_seed(seed)
+        radius = torch.randn(16, 32, generator=rng).abs().max().double()
+        law = torch.tensor(torch.finfo(torch.float32).max).double().log() / radius.log()
+        assert find_overflow(seed) == pytest.approx(law.item(), rel=0.1)

@@ -11,6 +11,7 @@ from mamba_edu.experiments import (
     find_count,
     find_strays,
     list_counts,
+    list_depths,
     run_sweep,
     summarize,
 )
@@ -53,6 +54,14 @@ def test_counts_are_found_by_length():
     assert find_count(OLD, "") == (2, 8)
     with pytest.raises(ValueError, match=r"counts at length 64; it has \['8', '32'\]"):
         find_count(ROW, 64)
+
+
+def test_counts_by_depth_are_found_from_front_to_back():
+    row = {"n_depth_2": 9, "depth_2": 5, "depth_1": 3, "n_depth_1": 4, "depth_3": 0, "n_depth_3": 0}
+    assert list_depths(row) == [(3, 4), (5, 9), (0, 0)]
+    for silent in ({"right_8": 1, "n_8": 2}, {"depth_1": 0, "n_depth_1": 0}):
+        with pytest.raises(ValueError, match="must have counts by depth; 'a' has none"):
+            list_depths({"setting": "a"} | silent)
 
 
 def test_a_run_that_stopped_counts_with_its_last_length():

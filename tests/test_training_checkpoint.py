@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import save_file
 from torch.testing import assert_close
 
-from mamba_edu.models import SequenceClassifier
+from mamba_edu.models import SequenceClassifier, TransformerClassifier
 from mamba_edu.readout import READOUTS
 from mamba_edu.tasks import sample_needle
 from mamba_edu.training import (
@@ -77,7 +77,8 @@ def test_a_failed_save_leaves_the_old_file(model, tmp_path):
 def test_sizes_that_are_not_the_models_own_are_refused(model, tmp_path, sizes):
     with pytest.raises(ValueError, match="the sizes given must be those of a classifier"):
         save_checkpoint(model, sizes, tmp_path / "model.safetensors")
-    with pytest.raises(TypeError, match="model must be a SequenceClassifier; its type is Linear"):
+    told = "model must be a SequenceClassifier or a TransformerClassifier; its type is Linear"
+    with pytest.raises(TypeError, match=told):
         save_checkpoint(torch.nn.Linear(1, 1), SIZES, tmp_path / "model.safetensors")
     assert not list(tmp_path.iterdir())
 
@@ -101,10 +102,31 @@ def test_a_file_that_is_no_checkpoint_is_refused(model, tmp_path):
         load_checkpoint(path)
 
 
-def test_the_shipped_classifier_finds_the_needle_where_it_was_trained():
-    model = load_needle()
+def test_a_transformer_comes_back_as_one(tmp_path):
+    sizes = {"n_classes": 3, "n_symbols": 9, "d_model": 16, "rotary": False, "n_heads": 1}
+    model, path = TransformerClassifier(**sizes | {"readout": "mean"}), tmp_path / "it.safetensors"
+    save_checkpoint(model, sizes | {"readout": "mean"}, path)
+    again, ids = load_checkpoint(path), torch.randint(9, (2, 7))
+    assert repr(again) == repr(model)
+    assert_close(again(ids), model(ids), rtol=0, atol=0)
+    save_file(model.state_dict(), path, {"sizes": '{"kind": "Module"}'})
+    with pytest.raises(ValueError, match=r"one of \['SequenceClassifier', .*\]; it holds a Module"):
+        load_checkpoint(path)
+
+
+@pytest.mark.parametrize("blocks", checkpoint.NEEDLES)
+def test_the_shipped_classifiers_find_the_needle_where_they_were_trained(blocks):
+    model = load_needle(blocks)
+    path, kind, _ = checkpoint.NEEDLES[blocks]
+    assert type(model) is kind
     assert evaluate(model, sample_needle(64, 128, seed=1)).accuracy >= 0.95
-    assert checkpoint.NEEDLE.stat().st_size < 100_000
+    assert path.stat().st_size < 100_000
+
+
+@pytest.mark.parametrize("ask", [load_needle, lambda blocks: train_needle(0, blocks)])
+def test_blocks_that_are_not_shipped_are_refused(ask):
+    with pytest.raises(ValueError, match=r"one of \['mamba', 'attention'\]; it is 'brick'"):
+        ask("brick")
 
 
 def test_training_hangs_on_its_seed_alone():
@@ -118,10 +140,15 @@ def test_training_hangs_on_its_seed_alone():
     assert not one.training
 
 
-def test_one_command_stores_the_classifier_anew(tmp_path, monkeypatch, capsys):
-    path, shipped = tmp_path / "needle.safetensors", checkpoint.NEEDLE
-    monkeypatch.setattr(checkpoint, "NEEDLE", path)
-    monkeypatch.setattr(checkpoint, "train_needle", lambda seed: load_checkpoint(shipped))
+def test_one_command_stores_the_classifiers_anew(tmp_path, monkeypatch, capsys):
+    shipped = checkpoint.NEEDLES
+    moved = {name: (tmp_path / path.name, *rest) for name, (path, *rest) in shipped.items()}
+    monkeypatch.setattr(checkpoint, "NEEDLES", moved)
+    monkeypatch.setattr(
+        checkpoint, "train_needle", lambda seed, blocks: load_checkpoint(shipped[blocks][0])
+    )
     runpy.run_module("mamba_edu.training", run_name="__main__")
-    assert capsys.readouterr().out == "needle.safetensors: trained and stored.\n"
-    assert path.read_bytes() == shipped.read_bytes()
+    told = [f"{path.name}: trained and stored." for path, *_ in moved.values()]
+    assert capsys.readouterr().out.splitlines() == told
+    for name, (path, *_) in moved.items():
+        assert path.read_bytes() == shipped[name][0].read_bytes()

@@ -6,33 +6,12 @@ import torch
 from torch import Tensor
 
 from mamba_edu.exercises.frame import Exercise, Mistake, run_check
-from mamba_edu.experiments import load_results
-from mamba_edu.models import SequenceClassifier
+from mamba_edu.exercises.trials07 import N_CONTENT, N_TOKENS, count_seen, find_overflow
+from mamba_edu.experiments import list_depths, load_results
 from mamba_edu.reader import CLAIMS, Question, nearest
-from mamba_edu.readout import ReadCLS
-from mamba_edu.tasks import LANGUAGES, Batch, load_names
-from mamba_edu.training import train
+from mamba_edu.tasks import LANGUAGES, load_names
 
-N_CONTENT = 12
-
-
-def sample_first(batch: int, length: int, seed: int) -> Batch:
-    """Sample a task whose answer is the sign of the first token."""
-    rng = torch.Generator().manual_seed(seed)
-    inputs = torch.randn(batch, length, 2, generator=rng)
-    return Batch(inputs, (inputs[:, 0, 0] > 0).long())
-
-
-def count_seen(position: str) -> int:
-    """Train for forty steps and count the content tokens that the answer depends on at all."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        readout = ReadCLS(position)
-        model = SequenceClassifier(2, d_in=2, readout=readout, d_model=6, allow_blind=True)
-    train(model, sample_first, (N_CONTENT,), steps=40)
-    content = sample_first(1, N_CONTENT, seed=1).inputs.requires_grad_()
-    model(content).square().sum().backward()
-    return int((content.grad != 0).any(-1).sum())
+BOTH_WAYS = "needle, cls_first, both ways"
 
 
 def answer_front() -> tuple[int, str]:
@@ -50,6 +29,24 @@ FRONT = Question(
     answer=answer_front,
     surprised="in a causal model each token sees earlier ones only, the convolution too, and "
     "nothing is earlier than the first place.",
+)
+
+
+def answer_bound() -> tuple[int, str]:
+    """Count how long ten such states last."""
+    lasted = [find_overflow(seed) for seed in range(10)]
+    evidence = f"Of ten draws the first breaks at token {min(lasted)}, the last at {max(lasted)}."
+    return nearest(sum(lasted) / 10, (70, 700, N_TOKENS)), evidence
+
+
+BOUND = Question(
+    key="n07.bound",
+    asks="The recipe draws A by torch.randn, here 512 factors, and multiplies the state by it at "
+    "each token. After how many tokens is a state too large for single precision?",
+    choices=("fewer than 100", "about 700", "never: the factors are 0 on average"),
+    answer=answer_bound,
+    surprised="the largest of 512 factors is near 3, and 3 multiplied by itself 80 times has 39 "
+    "digits; the average helps nobody.",
 )
 
 
@@ -85,22 +82,23 @@ BLIND = Question(
 )
 
 
-def answer_half() -> tuple[int, str]:
-    """Compare CLS in the middle of a digit with CLS at its end."""
-    middle, last = (average_accuracy(f"digits, CLS {place}") for place in ("middle", "last"))
-    options = (average_accuracy("digits, CLS first"), last / 2, last)
-    evidence = f"Over all seeds: {middle:.2f} from the middle, {last:.2f} from the end."
-    return nearest(middle, options), evidence
+def answer_depth() -> tuple[int, str]:
+    """Look up where a CLS in front that reads both ways misses needles among 512 tokens."""
+    rows = [row for row in load_results("readouts") if row["setting"] == BOTH_WAYS]
+    ends = [[list_depths(row)[eighth] for row in rows] for eighth in (0, 7)]
+    front, back = (sum(right for right, _ in end) / sum(of for _, of in end) for end in ends)
+    evidence = f"It finds {front:.2f} of those in the first eighth, {back:.2f} in the last."
+    return nearest(front - back, (-0.4, 0.4, 0.0)), evidence
 
 
-HALF = Question(
-    key="n07.half",
-    asks="CLS in the middle of a digit has seen its upper half only. How often is it right, "
-    "against CLS at the end, which has seen all of it?",
-    choices=("hardly more than by guessing", "about half as often", "about as often"),
-    answer=answer_half,
-    surprised="the upper half of a digit mostly tells which it is, and seeing more is not yet "
-    "using more.",
+DEPTH = Question(
+    key="n07.depth",
+    asks="Mamba blocks read both ways, CLS stands in front, and 128 tokens were the longest in "
+    "training. Among 512, which needles does CLS miss?",
+    choices=("those in front, next to it", "those at the back", "as many here as there"),
+    answer=answer_depth,
+    surprised="CLS sees the back through a state that reads from the end, and over hundreds of "
+    "tokens that state lets go: the distance counts, not the side.",
 )
 
 ONE_INDEX, SEES_ALL = CLAIMS["n07.one_index"], CLAIMS["n07.sees_all"]

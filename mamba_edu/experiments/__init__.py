@@ -2,7 +2,7 @@
 
 from mamba_edu.experiments.block_parts import average_losses, run_small, start_small
 from mamba_edu.experiments.cls_position import run_cls, train_cls
-from mamba_edu.experiments.counts import find_count, list_counts
+from mamba_edu.experiments.counts import find_count, list_counts, list_depths
 from mamba_edu.experiments.intervals import bootstrap_interval, pool_interval, predict_interval
 from mamba_edu.experiments.pairs import pair_results
 from mamba_edu.experiments.readouts import run_readout, start_readout
@@ -29,6 +29,7 @@ __all__ = [
     "find_count",
     "find_strays",
     "list_counts",
+    "list_depths",
     "load_results",
     "measure_answers",
     "measure_clock",

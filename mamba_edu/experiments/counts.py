@@ -39,3 +39,22 @@ def find_count(row: Row, length: int | str) -> tuple[int, int]:
     if str(length) not in counts:
         raise ValueError(f"the row must have counts at length {length}; it has {list(counts)}")
     return counts[str(length)]
+
+
+def list_depths(row: Row) -> list[tuple[int, int]]:
+    """List what a row counted by where the needle lay.
+
+    Args:
+        row: of the table of read-outs, on the needle task.
+
+    Returns:
+        (right, of how many) in each eighth of the depth, from the front to the back.
+
+    Raises:
+        ValueError: if the row says nothing of the depth.
+    """
+    names = sorted(name for name in row if name.startswith("depth_"))
+    depths = [(row[name], row[f"n_{name}"]) for name in names]
+    if not any(of for _, of in depths):
+        raise ValueError(f"the row must have counts by depth; {row.get('setting')!r} has none")
+    return depths

@@ -1,9 +1,9 @@
 """A claim: a sentence that can be wrong, with the rule that decides it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mamba_edu.experiments import pair_results
+from mamba_edu.experiments import list_depths, load_results, pair_results
 from mamba_edu.figures.require import is_finite, require_text, require_text_or_empty
 
 Rows = list[dict[str, Any]]
@@ -84,3 +84,31 @@ def claim_enough(
         return pair_results(table, at, without=without)
 
     return Claim(key, says, over_half, 0.2, SHARE, fetch)
+
+
+def claim_nearer(
+    key: str, says: str, setting: str, near: Sequence[int], far: Sequence[int]
+) -> Claim:
+    """State that more needles are found where they lie in some eighths of the depth than in others.
+
+    Args:
+        key, says: as a Claim has them.
+        setting: one of the table of read-outs.
+        near, far: eighths, counted from 1, the front: where more are found, and where fewer.
+    """
+
+    def fetch() -> Rows:
+        rows = [row for row in load_results("readouts") if row["setting"] == setting]
+        found = {row["seed"]: list_depths(row) for row in rows}
+        return [
+            {"seed": seed, "better": share_right(depths, near), "worse": share_right(depths, far)}
+            for seed, depths in sorted(found.items())
+        ]
+
+    return Claim(key, says, gain, 0.2, SHARE, fetch)
+
+
+def share_right(depths: Sequence[tuple[int, int]], eighths: Sequence[int]) -> float:
+    """Measure which share is right in some eighths of the depth, counted from 1."""
+    right, of = zip(*(depths[eighth - 1] for eighth in eighths), strict=True)
+    return round(sum(right) / sum(of), 2)

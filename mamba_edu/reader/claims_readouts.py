@@ -1,6 +1,6 @@
 """Claims about read-outs and lengths, decided by the tables `readouts` and `scale`."""
 
-from mamba_edu.reader.claim import claim_enough, claim_more
+from mamba_edu.reader.claim import claim_enough, claim_more, claim_nearer
 
 END = "needle, cls_last"
 TABLE = "readouts"
@@ -9,6 +9,26 @@ READOUT_CLAIMS = (
         "n07.both_ways",
         "In front, a CLS that reads from both ends finds more needles than a causal one.",
         *(TABLE, "needle, cls_first, both ways", "needle, cls_first", 128),
+    ),
+    claim_nearer(
+        "n07.half_seen",
+        "Causal in the middle of 512 tokens, CLS finds more needles before it than behind it.",
+        *("needle, cls_middle", (1, 2, 3, 4), (5, 6, 7, 8)),
+    ),
+    claim_nearer(
+        "n07.near_end",
+        "Causal at the end of 512 tokens, CLS finds more in the last eighth than in the first.",
+        *("needle, cls_last", (8,), (1,)),
+    ),
+    claim_nearer(
+        "n07.near_front",
+        "Both ways, in front of 512 tokens, CLS finds more in the first eighth than in the last.",
+        *("needle, cls_first, both ways", (1,), (8,)),
+    ),
+    claim_nearer(
+        "n07.near_middle",
+        "Both ways, in the middle of 512 tokens, CLS finds more beside it than at the ends.",
+        *("needle, cls_middle, both ways", (4, 5), (1, 8)),
     ),
     claim_more(
         "n08.last_400",

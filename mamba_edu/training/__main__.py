@@ -1,13 +1,14 @@
-"""Train the classifier that the course ships and store it: python -m mamba_edu.training."""
+"""Train the classifiers that the course ships and store them: python -m mamba_edu.training."""
 
-from mamba_edu.training.checkpoint import NEEDLE, SIZES, save_checkpoint, train_needle
+from mamba_edu.training.checkpoint import NEEDLES, save_checkpoint, train_needle
 
 
-def store_needle() -> None:
-    """Train with seed 0 and replace the shipped file."""
-    save_checkpoint(train_needle(seed=0), SIZES, NEEDLE)
-    print(f"{NEEDLE.name}: trained and stored.")
+def store_needles() -> None:
+    """Train each with seed 0 and replace its shipped file."""
+    for blocks, (path, _, sizes) in NEEDLES.items():
+        save_checkpoint(train_needle(0, blocks), sizes, path)
+        print(f"{path.name}: trained and stored.")
 
 
 if __name__ == "__main__":
-    store_needle()
+    store_needles()
