@@ -125,8 +125,9 @@ def test_lengths_too_short_for_a_task_give_way_to_its_shortest():
 
 
 def test_every_setting_starts_and_its_name_says_what_it_is():
-    settings = grids.list_settings() | grids.list_scales()
-    assert list(grids.READOUT_GRID.settings | grids.SCALE_GRID.settings) == list(settings)
+    settings = grids.list_settings() | grids.list_scales() | grids.list_hard()
+    parts = (grids.READOUT_GRID, grids.SCALE_GRID, grids.HARD_GRID)
+    assert [name for part in parts for name in part.settings] == list(settings)
     kinds = {"steps", "lengths", "batch", "lr"}
     for name, keywords in settings.items():
         task, readout, *_ = name.split(", ")

@@ -107,9 +107,6 @@ FIXED_CLOCK = make_claim(
     "At 512 tokens CLS finds more needles than with a clock that hears nothing.",
     measure_gain,
 )
-FOUR_NEEDLES = make_claim(
-    "four_needles", "At 128 tokens CLS keeps one needle better than four.", measure_gain
-)
 LONGER = make_claim(
     "longer",
     "At 2,048 tokens, trained up to 512, CLS finds more needles than up to 128.",
@@ -136,9 +133,6 @@ EARLY = make_claim(
     "early",
     "Where early votes decide, it is wrong more often than a guess.",
     lambda row: 0.5 - row["right"],
-)
-DIGITS = make_claim(
-    "digits", "Diluted digits at 2,048 tokens: a maximum reads more of them than CLS.", measure_gain
 )
 BLIND_FRONT = make_claim(
     "blind_front",
