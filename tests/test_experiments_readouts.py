@@ -140,6 +140,7 @@ def test_every_setting_starts_and_its_name_says_what_it_is():
         assert {f"{task}, {readout}" for readout in READOUTS} <= set(settings)
     assert grids.READOUT_GRID.seeds == grids.SCALE_GRID.seeds == (0, 1, 2, 3, 4)
     assert settings["needle, last, 1000 steps"]["steps"] == 1000
+    assert settings["needles, cls_last"]["steps"] == 1200
     assert max(settings["order, cls_last, trained to 512"]["lengths"]) == 512
     assert settings["needle, cls_last, 4 layers"]["n_layers"] == 4
     assert settings["order, cls_last, d_state 16"]["d_state"] == 16
