@@ -101,7 +101,7 @@ def test_a_length_is_paired_by_the_share_that_was_right(monkeypatch, tmp_path):
     monkeypatch.setattr("mamba_edu.experiments.shipped.RESULTS", tmp_path)
     assert pair_results("readouts", 128, x="a") == [{"seed": 0, "x": 0.75}, {"seed": 1, "x": 0.25}]
     assert pair_results("readouts", 512, x="a") == [{"seed": 0, "x": 0.33}, {"seed": 1, "x": 0.25}]
-    with pytest.raises(ValueError, match="must have the column .right_64.; it has no such"):
+    with pytest.raises(ValueError, match="must have the column 'right_64'; it has no such"):
         pair_results("readouts", 64, x="a")
 
 
