@@ -26,11 +26,6 @@ def compare_steps(row: Signals) -> float:
     return row["delta_needle"] / row["delta_filler"]
 
 
-def measure_gain(row: Mapping[str, float]) -> float:
-    """Measure how many more sequences are right."""
-    return row["better"] - row["worse"]
-
-
 POWER = make_claim(
     "power",
     "From 1,024 to 8,192 tokens the slope of the mean's signal is between -1.5 and -0.5.",
@@ -90,39 +85,11 @@ UNSELECTIVE = make_claim(
     margin=0.5,
     unit="times below two",
 )
-NO_MEMORY = make_claim(
-    "no_memory",
-    "Without any state, a maximum finds needles among 8,192 tokens.",
-    lambda row: row["without"] - 0.5,
-    margin=0.3,
-)
-ORDER_NEEDS = make_claim(
-    "order_needs", "For order at 128 tokens a maximum needs the state.", measure_gain
-)
-FAR_NEEDS = make_claim(
-    "far_needs", "For the far trigger at 128 tokens a maximum needs the state.", measure_gain
-)
-FIXED_CLOCK = make_claim(
-    "fixed_clock",
-    "At 512 tokens CLS finds more needles than with a clock that hears nothing.",
-    measure_gain,
-)
-LONGER = make_claim(
-    "longer",
-    "At 2,048 tokens, trained up to 512, CLS finds more needles than up to 128.",
-    measure_gain,
-)
 NOT_FOR_EVER = make_claim(
     "not_for_ever",
     "Even so, at 8,192 tokens it has lost more than half of the sequences it had at 128.",
     lambda row: 0.5 - row["far"] / row["near"],
     unit="below half",
-)
-DEEPER = make_claim(
-    "deeper", "At 2,048 tokens four layers find more needles than one.", measure_gain
-)
-LARGER = make_claim(
-    "larger", "At 2,048 tokens a state of 16 finds more needles than one of 4.", measure_gain
 )
 VOTES = make_claim(
     "votes",

@@ -111,12 +111,7 @@ def claim_gain(key: str, says: str) -> Claim:
     return Claim(f"n08.{key}", says, lambda row: row["better"] - row["worse"], 0.2, unit)
 
 
-TAUGHT = claim_gain("taught", "After 400 steps, CLS finds more needles than the last output.")
-PATIENCE = claim_gain("patience", "The last output finds more after 1000 steps than after 400.")
 MEMORY = claim_gain("memory", "On 512 tokens, CLS finds more needles than a query on the state.")
-PICKS = claim_gain("picks", "On 2048 tokens, attention finds more needles than CLS.")
-DILUTES = claim_gain("dilutes", "On 2048 tokens, max finds more needles than the mean.")
-COUNTS = claim_gain("counts", "On 2048 tokens, the mean counts votes better than max.")
 FADES = claim_gain("fades", "Every pool tells order better on 128 tokens than on 2048.")
 ANYWHERE = claim_gain("anywhere", "In front or in the middle, CLS finds more read both ways.")
 BOTH_ENDS = claim_gain("both_ends", "On 512 tokens, CLS at the end finds more read both ways.")
