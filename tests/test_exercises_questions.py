@@ -55,7 +55,7 @@ RIGHT = {
     "n07.bound": ("fewer than 100", 63),
     "n07.depth": ("those at the back", None),
     "n08.longer": ("nearly all", 1.0),
-    "n08.one_for_all": ("neither", 0.6),
+    "n08.one_for_all": ("neither", 0.68),
     "n08.spare_mask": ("the one behind it", 0.0),
     "n09.four_times": ("a sixteenth", 1 / 16),
     "n09.order": ("the maximum most, then the mean, then CLS", 0.0),
