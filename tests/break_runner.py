@@ -58,6 +58,8 @@ class Runner:
         self.astray: list[str] = []
 
     def pytest_collection(self, session):
+        import hypothesis  # after pytest, which has plugins of its own for it
+
         for number, row in self.jobs:
             self.import_rows(row.find_row())
             fault = self.make_break(row)
@@ -65,6 +67,7 @@ class Runner:
             if pid == 0:  # let pytest go on, with this break's tests
                 self.job, self.pipe = (number, row), pipe
                 session.config.args[:] = row.test.splitlines()
+                hypothesis.settings.load_profile("break")  # conftest.py tells of it
                 return None
             self.tell((number, fault or hear_answer(pid, pipe, row)))
             self.mend(row)

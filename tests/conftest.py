@@ -1,12 +1,14 @@
 """Check shapes in the maths while the tests run."""
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from jaxtyping import config, install_import_hook
 
 # The same examples on every machine and every run, however slow it is.
 settings.register_profile("course", derandomize=True, deadline=None, database=None)
 settings.load_profile("course")
+# One example against a deliberate break is enough: the smallest is not looked for.
+settings.register_profile("break", settings.default, phases=[Phase.explicit, Phase.generate])
 
 # Every annotated call in these modules is checked against its shapes and dtypes. The hook must be
 # in place before their first import, and costs readers nothing: only the tests install it.
@@ -25,7 +27,24 @@ def as_reader():
     config.update("jaxtyping_disable", False)
 
 
+@pytest.fixture(scope="module")
+def all_pictures_blank():
+    """Store pictures of nothing: to draw takes most of the time of tests that are not about it."""
+    from mamba_edu.reader import picture
+
+    with pytest.MonkeyPatch.context() as patch:
+        real = picture.to_png
+        patch.setattr(picture, "to_png", lambda *_, **__: b"blank")
+        yield real
+
+
+@pytest.fixture
+def real_pictures(all_pictures_blank, monkeypatch):
+    """Draw all the same, in a test of a file that does not."""
+    monkeypatch.setattr("mamba_edu.reader.picture.to_png", all_pictures_blank)
+
+
 @pytest.fixture
 def blank_pictures(monkeypatch):
-    """Store a picture of nothing: drawing takes most of the time of a test that is not about it."""
-    monkeypatch.setattr("mamba_edu.reader.picture.to_png", lambda *_, **__: b"\x89PNG")
+    """Store a picture of nothing in one test of a file."""
+    monkeypatch.setattr("mamba_edu.reader.picture.to_png", lambda *_, **__: b"blank")

@@ -15,6 +15,8 @@ from mamba_edu.widgets.explorer import StateExplorer
 from mamba_edu.widgets.sequence import KINDS, read_sequence
 from mamba_edu.widgets.view import choose_view, code_view
 
+pytestmark = pytest.mark.usefixtures("all_pictures_blank")
+
 nan, inf = float("nan"), float("inf")
 MOST_BYTES = 1_100_000  # of a first display
 
@@ -149,6 +151,7 @@ def test_a_hundred_thousand_tokens_end_where_the_scan_ends():
     assert_near(sent["states"][3, :, -1], sent["state_step"][3], last[0].numpy())
 
 
+@pytest.mark.usefixtures("real_pictures")
 def test_the_largest_first_display_is_small():
     widget = explore(make_signals(512, 16, 16), kinds=["filler"] * 511 + ["cls"])
     assert widget.arrays["states"]["shape"] == [7, 16, 512, 16]
@@ -159,6 +162,7 @@ BAD = [("x", nan), ("x", -inf), ("delta", nan), ("delta", inf), ("B", nan), ("C"
 
 
 @pytest.mark.parametrize(("name", "bad"), BAD)
+@pytest.mark.usefixtures("real_pictures")
 def test_what_is_not_a_number_is_shown_as_such(name, bad):
     signals = make_signals()
     signals[name][3, 1] = bad
@@ -174,6 +178,7 @@ def test_what_is_not_a_number_is_shown_as_such(name, bad):
     assert "inf" not in said.replace("finite", "")
 
 
+@pytest.mark.usefixtures("real_pictures")
 def test_nothing_but_nan_is_still_a_picture():
     signals = make_signals()
     signals["x"][:] = nan
@@ -183,6 +188,7 @@ def test_nothing_but_nan_is_still_a_picture():
     assert widget.to_png().startswith(b"\x89PNG")
 
 
+@pytest.mark.usefixtures("real_pictures")
 def test_a_single_token_is_a_picture(tmp_path):
     widget = explore(make_signals(1, 1, 1))
     assert widget.options["start"] == {"t": 0, "scale": 3, "channel": 0, "followed": None}
@@ -201,6 +207,7 @@ def test_whatever_holds_numbers_will_do():
     assert explore(ones).options["length"] == 7
 
 
+@pytest.mark.usefixtures("real_pictures")
 def test_two_explorers_of_one_sequence_are_the_same():
     one, two = explore(), explore()
     assert (one.data, one.options, repr(one)) == (two.data, two.options, repr(two))

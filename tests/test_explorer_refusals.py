@@ -6,6 +6,8 @@ from explorer_inputs import WORDS, make_signals
 
 from mamba_edu.widgets.explorer import StateExplorer
 
+pytestmark = pytest.mark.usefixtures("all_pictures_blank")
+
 SIGNALS = make_signals()
 EMPTY = make_signals(0)
 

@@ -9,6 +9,8 @@ from explorer_inputs import WORDS, make_signals, read_arrays
 
 from mamba_edu.widgets.explorer import StateExplorer
 
+pytestmark = pytest.mark.usefixtures("all_pictures_blank")
+
 D_INNER = 3
 STEPS = [("states", "state_step"), ("outputs", "output_step"), ("inputs", "input_step")]
 

@@ -9,6 +9,8 @@ from mamba_edu.widgets.explorer_still import write_share
 from mamba_edu.widgets.lens import explore_cls
 from mamba_edu.widgets.makers import explore_linear
 
+pytestmark = pytest.mark.usefixtures("all_pictures_blank")
+
 WORDS = {"title": "A title", "caption": "A caption"}
 
 

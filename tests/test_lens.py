@@ -10,6 +10,8 @@ from mamba_edu.models import SequenceClassifier
 from mamba_edu.probes import measure_influence, open_classifier
 from mamba_edu.widgets.lens import SENTENCE, ClsLens, build_fresh, explore_cls
 
+pytestmark = pytest.mark.usefixtures("all_pictures_blank")
+
 LENGTH = 4
 CAUSAL = torch.tensor(
     [[0, 0, 0, 0], [1, 0, 0, 0], [0.5, 2, 0, 0], [0.25, 1, 3, 0], [0.1, 0.5, 1, 4]]
@@ -26,7 +28,6 @@ def read(widget):
     return values.reshape(place["shape"])
 
 
-@pytest.mark.usefixtures("blank_pictures")
 def test_the_front_end_gets_every_size_and_every_zero():
     sent = read(ClsLens(CAUSAL, BOTH))
     assert sent.shape == (2, LENGTH + 1, LENGTH)
@@ -34,13 +35,11 @@ def test_the_front_end_gets_every_size_and_every_zero():
     assert ((sent == 0) == (np.stack([CAUSAL, BOTH]) == 0)).all()
 
 
-@pytest.mark.usefixtures("blank_pictures")
 def test_no_size_above_0_is_sent_as_0():
     tiny = torch.where(CAUSAL > 0, 1e-300, 0.0).double()
     assert ((read(ClsLens(tiny))[0] == 0) == (tiny == 0).numpy()).all()
 
 
-@pytest.mark.usefixtures("blank_pictures")
 def test_the_words_count_what_is_exactly_0():
     widget = ClsLens(CAUSAL, BOTH, labels=list("abcd"), start={"position": 3})
     said = repr(widget).splitlines()[0]
@@ -54,7 +53,6 @@ def test_the_words_count_what_is_exactly_0():
     assert "Shown is" not in repr(ClsLens(CAUSAL, start={"position": 0})).splitlines()[0]
 
 
-@pytest.mark.usefixtures("blank_pictures")
 def test_the_words_tell_of_the_direction_that_is_shown():
     both = torch.flip(CAUSAL, [1]) + 0.125
     start = {"position": 3, "direction": "bidirectional"}
@@ -64,7 +62,6 @@ def test_the_words_tell_of_the_direction_that_is_shown():
     )
 
 
-@pytest.mark.usefixtures("blank_pictures")
 def test_a_lens_starts_where_it_is_told_to():
     start = {"position": 0, "direction": "bidirectional"}
     assert ClsLens(CAUSAL, BOTH, start=start).options["start"] == {"position": 0, "direction": 1}
@@ -73,6 +70,7 @@ def test_a_lens_starts_where_it_is_told_to():
 
 
 @pytest.mark.parametrize("position", range(LENGTH + 1))
+@pytest.mark.usefixtures("real_pictures")
 def test_every_place_of_cls_has_a_still(position):
     fig = draw_lens(CAUSAL, position, list("abcd"), "Title")
     said = describe_drawing(fig)
@@ -90,6 +88,7 @@ def test_cls_takes_a_column_of_its_own_in_every_row():
 
 
 @pytest.mark.parametrize("length", [1, 2, 40, 128])
+@pytest.mark.usefixtures("real_pictures")
 def test_a_lens_takes_any_length_up_to_128_and_nothing_but_zeros(length):
     for sizes in (torch.rand(length + 1, length), torch.zeros(length + 1, length)):
         widget = ClsLens(sizes)
@@ -97,7 +96,6 @@ def test_a_lens_takes_any_length_up_to_128_and_nothing_but_zeros(length):
     assert widget.measure_display() < 300_000
 
 
-@pytest.mark.usefixtures("blank_pictures")
 def test_a_saved_page_holds_the_lens(tmp_path):
     widget = ClsLens(CAUSAL, BOTH)
     widget.save_html(tmp_path / "lens.html")
@@ -150,7 +148,6 @@ def test_a_still_lens_refuses_what_it_cannot_draw(arguments, error, message):
         draw_lens(*arguments)
 
 
-@pytest.mark.usefixtures("blank_pictures")
 def test_the_lens_of_classifiers_shows_what_reaches_their_cls():
     causal, both, ids = build_fresh()
     ids = ids[:LENGTH]

@@ -8,6 +8,8 @@ from mamba_edu.figures.race import DONE, NOTHING, OWN, PART, draw_race
 from mamba_edu.probes import LANES, race_scans
 from mamba_edu.widgets.race import ScanRace, cover_cells, explore_race
 
+pytestmark = pytest.mark.usefixtures("all_pictures_blank")
+
 KEEP = torch.linspace(0.5, 0.9, 8).double()
 WRITE = torch.linspace(-1, 1, 8).double()
 
@@ -20,7 +22,6 @@ def read(widget, name):
     return values.reshape(place["shape"])
 
 
-@pytest.mark.usefixtures("blank_pictures")
 @pytest.mark.parametrize("chunk", [1, 3, 8])
 def test_the_front_end_gets_every_combination_in_order(chunk):
     widget = ScanRace(KEEP, WRITE, chunk)
@@ -39,7 +40,6 @@ def test_the_front_end_gets_every_combination_in_order(chunk):
     assert counted == [(len(made), sum(map(len, made))) for made in lanes.values()]
 
 
-@pytest.mark.usefixtures("blank_pictures")
 def test_the_last_values_of_all_lanes_are_the_states_of_the_loop():
     widget = explore_race(13, 4)
     spans, values = read(widget, "spans"), read(widget, "values")
@@ -51,7 +51,6 @@ def test_the_last_values_of_all_lanes_are_the_states_of_the_loop():
             np.testing.assert_allclose(values[mine][-1, 1], h, rtol=1e-5)
 
 
-@pytest.mark.usefixtures("blank_pictures")
 def test_the_words_count_rounds_and_operations():
     said = repr(explore_race(start=4)).splitlines()[0]
     assert "16 tokens, chunks of 4." in said
@@ -72,6 +71,7 @@ def test_cells_cover_what_they_have_taken_in():
 
 
 @pytest.mark.parametrize("start", range(8))
+@pytest.mark.usefixtures("real_pictures")
 def test_every_round_has_a_still(start):
     widget = ScanRace(KEEP, WRITE, 4, start=start)
     assert widget.options["start"] == start
@@ -85,7 +85,6 @@ def test_the_shortest_and_the_longest_race_run_with_any_chunk(length, chunk):
     assert explore_race(length, chunk).options["labels"] == [str(t) for t in range(length)]
 
 
-@pytest.mark.usefixtures("blank_pictures")
 def test_a_saved_page_holds_the_race(tmp_path):
     explore_race(title="Who is first?").save_html(tmp_path / "race.html")
     page = (tmp_path / "race.html").read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ from nbformat import NotebookNode
 from mamba_edu.cli.faults import find_faults
 from mamba_edu.cli.normal import normalise
 from mamba_edu.cli.notebook import (
+    THREADS,
     clear_outputs,
     find_notebooks,
     read_notebook,
@@ -51,14 +52,16 @@ def build_notebook(path: Path, root: Path) -> bool:
     return not faults
 
 
-def execute(notebook: NotebookNode, folder: Path, root: Path) -> tuple[float, list[str]]:
+def execute(
+    notebook: NotebookNode, folder: Path, root: Path, threads: int = THREADS
+) -> tuple[float, list[str]]:
     """Run a notebook from nothing, in place.
 
     Returns:
         The seconds it took, and what keeps it from being stored.
     """
     clear_outputs(notebook)
-    seconds, reason = run_notebook(notebook, folder, root)
+    seconds, reason = run_notebook(notebook, folder, root, threads)
     faults = find_faults(notebook, root)
     if reason and not any("found an error" in fault for fault in faults):
         faults.insert(0, f"stopped: {reason}")

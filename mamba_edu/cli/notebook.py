@@ -14,7 +14,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 CELL_SECONDS = 120  # a cell that takes longer hangs: a whole notebook may take 60 s
-THREADS = "2"  # what the course promises to run on
+THREADS = 2  # what the course promises to run on
 
 
 def find_notebooks(root: Path, numbers: list[str]) -> list[Path]:
@@ -65,7 +65,9 @@ def clear_outputs(notebook: NotebookNode) -> None:
             cell.outputs, cell.execution_count = [], None
 
 
-def run_notebook(notebook: NotebookNode, folder: Path, root: Path) -> tuple[float, str]:
+def run_notebook(
+    notebook: NotebookNode, folder: Path, root: Path, threads: int = THREADS
+) -> tuple[float, str]:
     """Run every cell in this Python's own kernel, in place.
 
     Returns:
@@ -83,15 +85,15 @@ def run_notebook(notebook: NotebookNode, folder: Path, root: Path) -> tuple[floa
         coalesce_streams=True,
     )
     start = time.perf_counter()
-    reason = run_client(client, root)
+    reason = run_client(client, course_environment(root, threads))
     return time.perf_counter() - start, reason
 
 
-def run_client(client: NotebookClient, root: Path) -> str:
+def run_client(client: NotebookClient, environment: dict[str, str]) -> str:
     """Run to the end or to the first failure, and say in words what that was."""
     with tempfile.TemporaryDirectory() as profile:
         try:
-            settings = course_environment(root) | {"IPYTHONDIR": profile}
+            settings = environment | {"IPYTHONDIR": profile}
             client.execute(env=settings, stderr=subprocess.DEVNULL, cleanup_kc=True)
         except CellExecutionError as error:
             return f"{error.ename}: {error.evalue}".strip()
@@ -102,10 +104,10 @@ def run_client(client: NotebookClient, root: Path) -> str:
     return ""
 
 
-def course_environment(root: Path) -> dict[str, str]:
+def course_environment(root: Path, threads: int = THREADS) -> dict[str, str]:
     """Give a process this course's package, its threads, and no habits of whoever started it."""
     personal = {"MAMBA_EDU_STAGE", "MPLBACKEND", "PYTHONWARNINGS", "PYTHONSTARTUP"}
     kept = {name: value for name, value in os.environ.items() if name not in personal}
     search = [str(root), *filter(None, [kept.get("PYTHONPATH")])]
     own = {"PYTHONPATH": os.pathsep.join(search)}
-    return kept | own | {"OMP_NUM_THREADS": THREADS, "MKL_NUM_THREADS": THREADS}
+    return kept | own | dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(threads))

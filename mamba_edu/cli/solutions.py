@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 
 from mamba_edu.cli.build import execute
 from mamba_edu.cli.normal import normalise
-from mamba_edu.cli.notebook import find_notebooks, read_notebook, write_notebook
+from mamba_edu.cli.notebook import THREADS, find_notebooks, read_notebook, write_notebook
 
 OWN_FOLDER = "build"  # the one folder of the repository that git ignores and a build may fill
 
@@ -46,7 +46,7 @@ def refuse_tracked_folder(root: Path, directory: Path) -> None:
     )
 
 
-def solve_notebook(path: Path, root: Path, directory: Path) -> list[str]:
+def solve_notebook(path: Path, root: Path, directory: Path, threads: int = THREADS) -> list[str]:
     """Solve and run one notebook, write it into the folder, and return what was wrong.
 
     A notebook with a fault is not written.
@@ -58,7 +58,7 @@ def solve_notebook(path: Path, root: Path, directory: Path) -> list[str]:
     except ValueError as error:
         print(f"{path.name}: {error}")
         return [str(error)]
-    seconds, faults = execute(notebook, directory, root)
+    seconds, faults = execute(notebook, directory, root, threads)
     faults += find_failed_checks(notebook)
     print(f"{path.name}: {seconds:.0f} s{'' if not faults else ', refused'}", flush=True)
     for fault in faults:
