@@ -43,6 +43,7 @@ class Entry(NamedTuple):
         seconds: CPU seconds forward, and forward and back.
         mebibytes: added at the peak, forward, and forward and back.
         errors: the largest of y, and of the gradients, as shares of the largest right number.
+        memory: what the allocator did with it, where that was raced both ways.
     """
 
     size: Size
@@ -50,6 +51,7 @@ class Entry(NamedTuple):
     seconds: tuple[float | None, float | None]
     mebibytes: tuple[float | None, float | None]
     errors: tuple[float | None, float | None]
+    memory: str = ""
 
 
 class Past(NamedTuple):

@@ -17,6 +17,7 @@ import torch
 
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1])]
 
+from apart import race_apart  # noqa: E402
 from meters import measure_copy, measure_exp, name_machine  # noqa: E402
 from peers import list_scans  # noqa: E402
 from rounds import (  # noqa: E402
@@ -32,12 +33,13 @@ from rounds import (  # noqa: E402
     scan_by,
     write_size,
 )
-from whole import STEP, race_training, stream_tokens  # noqa: E402
+from whole import STEP, stream_tokens  # noqa: E402
 
 from mamba_edu.scan import explain  # noqa: E402
 
 SHORT = [Size(1, 64, 1024), Size(1, 64, 4096)]
 SIZES = [*SHORT, Size(8, 128, 4096), *(Size(1, 64, 2**k) for k in (14, 16, 18, 20))]
+LONG = [2**18, 2**20]  # tokens; from here on fresh memory costs the fused scan most
 SECONDS = 480.0  # for all sizes; when they run out, ways that take long are left out
 SHARE = 40  # of what is left of them, the part that one run may take
 HEADING = ["batch x channels x tokens", "way", "forward", "with backward", "MiB", "with backward"]
@@ -46,7 +48,13 @@ NOTE = """\
 Ratios of CPU time to fused, medians; MiB added at the peak; the largest error of y against a loop
 in float64, and of the gradients against chunked in float64, as shares of the largest number. For
 the fused forward pass: the bytes it must read and write as a share of what copying moves in the
-same time, and its exps as a share of what torch.exp computes within the cache."""
+same time, and its exps as a share of what torch.exp computes within the cache.
+A step is a training step of 2 layers, raced twice, each time in a process of its own. Memory given
+back: glibc as it is; it returns large tensors to the system when they are freed, and each step
+waits for fresh pages. Memory kept: glibc is told to keep them. The more memory a way uses, the more
+it gains by that; which of the two a program meets hangs on what it freed before. All other rows are
+of one process, with its allocator as it is; above the table, the fused scan at great lengths both
+ways."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -57,7 +65,9 @@ def main(argv: list[str] | None = None) -> int:
     machine = name_machine(options.threads)
     print(machine, explain(), sep="\n", flush=True)
     entries, limits, left_out = race_sizes(SHORT if options.quick else SIZES, options.quick)
-    steps, missing = race_training(3 if options.quick else ROUNDS[1])
+    plan = (3, options.threads, []) if options.quick else (ROUNDS[1], options.threads, LONG)
+    steps, lines, missing = race_apart(*plan)
+    print(*lines, sep="\n", end="\n" if lines else "", flush=True)
     print_table([write_row(entry, entries + steps, limits) for entry in entries + steps])
     print(NOTE, "Left out:", *(f"- {why}" for why in left_out + missing), sep="\n", flush=True)
     for n_tokens, is_asked in ((2**20, options.long), (10 * 2**20, options.longer)):
@@ -106,12 +116,14 @@ def race_sizes(
 
 def write_row(entry: Entry, entries: list[Entry], limits: dict) -> list[str]:
     """Write a row of the table."""
-    [fused] = [one for one in entries if one.way == "fused" and one.size == entry.size]
+    alike = [one for one in entries if (one.size, one.memory) == (entry.size, entry.memory)]
+    [fused] = [one for one in alike if one.way == "fused"]
     pairs = zip(entry.seconds, fused.seconds, strict=True)
     ratios = [None if own is None else own / best for own, best in pairs]
     shares = find_shares(entry, limits) if entry is fused and entry.size in limits else ("", "")
     return [
-        f"{write_size(entry.size)}{' step' if entry.size == STEP else ''}",
+        f"{write_size(entry.size)}{' step' * (entry.size == STEP)}{', ' * bool(entry.memory)}"
+        f"{entry.memory}",
         entry.way,
         *(write_number(ratio, ".3g") for ratio in ratios),
         *(write_number(weight, ".0f") for weight in entry.mebibytes),

@@ -25,7 +25,7 @@ def race_training(most_rounds: int) -> tuple[list[Entry], list[str]]:
         steps[name] = partial(train, model, torch.optim.AdamW(model.parameters()), tokens)
         times |= time_rounds({name: steps[name]}, 1, is_warm=True)  # this one makes its states
     quick = {name: step for name, step in steps.items() if times[name] < PATIENCE / 2}
-    times |= time_rounds(quick, most_rounds, is_warm=True)  # what takes longer is timed once
+    times |= time_rounds(quick, most_rounds)  # what takes longer is timed once
     for name in quick:
         _, weights[name] = weigh(steps[name])
     entries = [

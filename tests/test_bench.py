@@ -1,5 +1,6 @@
 """The race of the scans: that all run, agree, and are told apart. Nothing here looks at a clock."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from mamba_edu.cli import main
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "benchmarks"))
 
+import apart  # noqa: E402
 import rounds  # noqa: E402
 import scan as race  # noqa: E402
 from meters import measure_memory  # noqa: E402
@@ -115,6 +117,41 @@ def test_a_training_step_is_an_entry_of_its_own(monkeypatch):
     assert left_out == ["one is missing"]
 
 
+def test_the_training_steps_race_in_two_processes_each_with_its_own_memory(monkeypatch, capsys):
+    """The processes are played here, one after the other; what they print is read as it is."""
+    step, asked = make_entry("fused", batch=32), []
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "1")
+
+    def play(command, env, **_):
+        assert "MALLOC_ARENA_MAX" not in env
+        asked.append(json.loads(command[2]))
+        assert apart.main(command[2:]) == 0
+        return subprocess.CompletedProcess(command, 0, f"a warning\n{capsys.readouterr().out}")
+
+    monkeypatch.setattr(subprocess, "run", play)
+    monkeypatch.setattr(apart, "race_training", lambda rounds: ([step], ["one is missing"]))
+    monkeypatch.setattr(apart, "has_glibc", lambda: True)
+    monkeypatch.setattr(apart, "keep_memory", lambda: True)
+    monkeypatch.setattr(torch, "set_num_threads", lambda n: asked.append(n))
+    entries, lines, left_out = apart.race_apart(3, 2, [8])
+    assert asked[1::2] == [2, 2]
+    assert [question["is_kept"] for question in asked[::2]] == [False, True]
+    assert entries == [step._replace(memory=memory) for memory in (apart.GIVEN_BACK, apart.KEPT)]
+    starts = [line.partition(": fused ")[0] for line in lines]
+    assert starts == ["1 x 64 x 8, memory given back", "1 x 64 x 8, memory kept"]
+    assert left_out == ["one is missing"]
+    monkeypatch.setattr(apart, "has_glibc", lambda: False)
+    entries, lines, left_out = apart.race_apart(3, 2, [])
+    assert (entries, lines, left_out) == ([step], [], ["one is missing", apart.NO_GLIBC])
+
+
+def test_a_length_that_does_not_fit_is_left_out(monkeypatch):
+    monkeypatch.setattr(apart, "read_free", lambda: 0)
+    assert apart.time_fused(TINY, "memory kept").endswith(
+        "x 40, memory kept: left out, there is too little of it"
+    )
+
+
 def test_a_stream_says_what_it_costs():
     said = stream_tokens(64, piece=16)
     assert said.startswith("64 tokens streamed in pieces of 16 in ")
@@ -136,6 +173,10 @@ def test_a_row_holds_ratios_and_the_shares_of_the_machine():
     assert row == [size, "peer", "500", "-", "0", "2", "6e-08", "-", "", ""]
     step = Entry(STEP, "fused", (None, 1.0), (None, 3.0), (None, None))
     assert race.write_row(step, [step], limits)[:4] == ["32 x 64 x 256 step", "fused", "-", "1"]
+    kept = step._replace(seconds=(None, 0.5), memory="memory kept")
+    peer = kept._replace(way="peer", seconds=(None, 4.0))
+    row = race.write_row(peer, [step, kept, peer], limits)
+    assert row[:4] == ["32 x 64 x 256 step, memory kept", "peer", "-", "8"]
 
 
 def test_a_table_stands_in_columns(capsys):
@@ -164,7 +205,7 @@ def test_the_picture_shows_ratios_by_length(tmp_path):
 
 def test_a_whole_run_prints_what_it_left_out(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(race, "SHORT", [TINY])
-    monkeypatch.setattr(race, "race_training", lambda rounds: ([], ["a model is missing"]))
+    monkeypatch.setattr(race, "race_apart", lambda *_: ([], ["kept"], ["a model is missing"]))
     monkeypatch.setattr(race, "measure_copy", lambda: 4.0)
     monkeypatch.setattr(race, "measure_exp", lambda: 8.0)
     monkeypatch.setattr(race, "stream_tokens", lambda n: f"{n} streamed")
@@ -175,6 +216,7 @@ def test_a_whole_run_prints_what_it_left_out(monkeypatch, capsys, tmp_path):
     said = capsys.readouterr().out
     assert "- ggml (llama.cpp)" in said
     assert "- a model is missing" in said
+    assert "\nkept\n" in said
     assert "1048576 streamed\n10485760 streamed\n" in said
     assert plot.exists()
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from mamba_edu.experiments.allocation import keep_memory, return_memory
 from mamba_edu.experiments.tables import Row
 
 Run = tuple[str, int]
@@ -45,7 +46,8 @@ def make_rows(
         return (make_row(measure, settings[setting], setting, seed) for setting, seed in timely)
     from joblib import delayed  # here, so that the maths imports without joblib
 
-    calls = (delayed(make_row)(measure, settings[setting], setting, s) for setting, s in timely)
+    make = _make_row_alone if dask is None else make_row  # a cluster's processes are not ours
+    calls = (delayed(make)(measure, settings[setting], setting, s) for setting, s in timely)
     return _call_elsewhere(calls, jobs, dask)
 
 
@@ -69,6 +71,15 @@ def _require_dask() -> None:
             "a Dask cluster needs dask[distributed]; it is not installed: python -m pip install "
             "'dask[distributed]'"
         )
+
+
+def _make_row_alone(*arguments: Any) -> Row:
+    """Make one run in a process of its own: it keeps what it frees until the run is over."""
+    keep_memory()
+    try:
+        return make_row(*arguments)
+    finally:
+        return_memory()  # else the pool takes what is kept for a leak, and ends the process
 
 
 def make_row(
