@@ -55,6 +55,16 @@ def test_a_run_is_a_start_a_training_and_a_count_by_length(monkeypatch):
     assert not any(other[f"n_depth_{n}"] for n in range(1, 9))
 
 
+def test_a_run_is_asked_only_up_to_the_longest(monkeypatch):
+    assert readouts.LONGEST < max(readouts.TESTED) == 131072
+    monkeypatch.setattr(readouts, "TESTED", {16: 8, 40: 4, 80: 2})
+    monkeypatch.setattr(readouts, "is_chance", lambda *counted: False)
+    near, far = (run_readout("needle", "max", 1, 16, (9,), 2, longest=n) for n in (40, 80))
+    assert far.keys() - near.keys() == {"right_80", "n_80"}
+    assert (near["n_40"], far["n_40"], far["n_80"]) == (4, 4, 2)
+    assert {name: far[name] for name in near} == near
+
+
 class Answer(nn.Module):
     """Says the class that stands in the first token, up to a length, and class 0 beyond."""
 
@@ -126,6 +136,7 @@ def test_lengths_too_short_for_a_task_give_way_to_its_shortest():
 
 def test_every_setting_starts_and_its_name_says_what_it_is():
     settings = grids.list_settings() | grids.list_scales() | grids.list_hard()
+    long = grids.list_long()
     parts = (grids.READOUT_GRID, grids.SCALE_GRID, grids.HARD_GRID)
     assert [name for part in parts for name in part.settings] == list(settings)
     kinds = {"steps", "lengths", "batch", "lr"}
@@ -136,6 +147,8 @@ def test_every_setting_starts_and_its_name_says_what_it_is():
         assert ("no SSM" in name) == (keywords.get("part") == "state")
         assert ("time-invariant" in name) == (keywords.get("part") == "selection")
         start_readout(**{k: v for k, v in keywords.items() if k not in kinds})
+    assert list(grids.LONG_GRID.settings) == list(long)
+    assert all(plan == settings[name] | {"longest": 131072} for name, plan in long.items())
     for task in ("needle", "majority", "order"):
         assert {f"{task}, {readout}" for readout in READOUTS} <= set(settings)
     assert grids.READOUT_GRID.seeds == grids.SCALE_GRID.seeds == (0, 1, 2, 3, 4)
