@@ -75,7 +75,7 @@ def test_the_claims_differ_and_say_one_sentence():
 def tables(monkeypatch, tmp_path):
     """Tables of both grids with a row for each run, whatever the real ones hold by now."""
     first = {"plan": "p", "torch": "2", "cpu_seconds": 1.0}
-    for name in ("readouts", "scale", "hard_tasks"):
+    for name in ("readouts", "scale", "long", "hard_tasks"):
         rows = [
             first | {"setting": setting, "seed": seed}
             for setting in SWEEPS[name].settings

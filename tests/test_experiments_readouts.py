@@ -136,7 +136,6 @@ def test_lengths_too_short_for_a_task_give_way_to_its_shortest():
 
 def test_every_setting_starts_and_its_name_says_what_it_is():
     settings = grids.list_settings() | grids.list_scales() | grids.list_hard()
-    long = grids.list_long()
     parts = (grids.READOUT_GRID, grids.SCALE_GRID, grids.HARD_GRID)
     assert [name for part in parts for name in part.settings] == list(settings)
     kinds = {"steps", "lengths", "batch", "lr"}
@@ -147,8 +146,6 @@ def test_every_setting_starts_and_its_name_says_what_it_is():
         assert ("no SSM" in name) == (keywords.get("part") == "state")
         assert ("time-invariant" in name) == (keywords.get("part") == "selection")
         start_readout(**{k: v for k, v in keywords.items() if k not in kinds})
-    assert list(grids.LONG_GRID.settings) == list(long)
-    assert all(plan == settings[name] | {"longest": 131072} for name, plan in long.items())
     for task in ("needle", "majority", "order"):
         assert {f"{task}, {readout}" for readout in READOUTS} <= set(settings)
     assert grids.READOUT_GRID.seeds == grids.SCALE_GRID.seeds == (0, 1, 2, 3, 4)
@@ -157,3 +154,10 @@ def test_every_setting_starts_and_its_name_says_what_it_is():
     assert max(settings["order, cls_last, trained to 512"]["lengths"]) == 512
     assert settings["needle, cls_last, 4 layers"]["n_layers"] == 4
     assert settings["order, cls_last, d_state 16"]["d_state"] == 16
+
+
+def test_the_long_curves_are_those_of_the_grid_asked_further():
+    assert grids.LONG_GRID.settings == grids.list_long()
+    settings = grids.list_settings()
+    for name, plan in grids.list_long().items():
+        assert plan == settings[name] | {"longest": 131072}

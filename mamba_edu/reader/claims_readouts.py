@@ -1,4 +1,4 @@
-"""Claims about read-outs and lengths, by the tables `readouts`, `scale` and `hard_tasks`."""
+"""Claims about read-outs and lengths, by `readouts`, `scale`, `long` and `hard_tasks`."""
 
 from mamba_edu.reader.claim import (
     SHARE,
@@ -172,6 +172,16 @@ READOUT_CLAIMS = (
         "n09.state_size",
         "With a state of 16, CLS at the end finds more needles among 2048 tokens than with 4.",
         *("scale", "needle, cls_last, d_state 16", "needle, cls_last, d_state 4", 2048),
+    ),
+    claim_enough(
+        "n09.max_far",
+        "Among 131,072 tokens, max still finds more than half of the needles.",
+        *("long", "needle, max", 131072),
+    ),
+    claim_enough(
+        "n09.attention_far",
+        "Among 131,072 tokens, attention still finds more than half of the needles.",
+        *("long", "needle, attention", 131072),
     ),
     claim_enough(
         "n09.votes",
