@@ -11,16 +11,37 @@ from mamba_edu.reader import claim as claims
 
 LIVE = {"n00.smoother": ("short", "long"), "n04.listens": ("bound", "selective")}
 PLACES = {"n07.one_index": ("last", "first"), "n07.sees_all": ("last", "middle")}
-COLUMNS = LIVE | PLACES  # of the rest: better and worse, or without
+COLUMNS = LIVE | PLACES  # of the rest that compare: better and worse
+BELOW = {"n09.not_for_ever", "n09.digits_lost", "n09.early"}
+SIGNAL = {"margin_128": 10.0, "margin_1024": 8.0, "delta_filler": 0.01, "noise_128": 0.2}
+SIGNALS = {  # the read-out that a claim is about, and what a row has whose measure is the gap
+    "n09.power": ("mean", lambda gap: {"margin_8192": 8.0 * 8 ** (-0.5 - gap)}),
+    "n09.cut_off": ("cls_last", lambda gap: {"margin_2048": 8.0 * 2 ** (-1 - gap)}),
+    "n09.gone": ("cls_last", lambda gap: {"margin_4096": 10 * (0.1 - gap)}),
+    "n09.flat": ("max", lambda gap: {"margin_8192": 10 * (0.5 + gap)}),
+    "n09.constant": ("cls_last", lambda gap: {"share_8192": 0.5 + gap}),
+    "n09.confident": ("cls_last", lambda gap: {"sure_8192": 0.5 + gap}),
+    "n09.no_noise": ("cls_last", lambda gap: {"noise_8192": 0.2 * (2 - gap)}),
+    "n09.selective": ("cls_last", lambda gap: {"delta_needle": 0.01 * (2 + gap)}),
+    "n09.unselective": ("max", lambda gap: {"delta_needle": 0.01 * (2 - gap)}),
+}
+
+
+def build_row(key, gap):
+    """Build a row whose measure is the gap, by hand."""
+    if key in SIGNALS:
+        return SIGNAL | SIGNALS[key][1](gap)
+    one, other = COLUMNS.get(key, ("better", "worse"))
+    row = {one: 0.5 + gap, other: 0.5, "right": 0.5 + gap, "near": 0.8, "far": 0.8 * (0.5 + gap)}
+    if key == "n08.fades":
+        row["far"] = 0.8 - gap
+    return row
 
 
 def build_rows(key, gaps):
-    """Build a row for each seed, whose measure is the gap."""
-    one, other = COLUMNS.get(key, ("better", "worse"))
-    return [
-        {"seed": seed, one: 0.5 + gap, other: 0.5, "without": 0.5 + gap}
-        for seed, gap in enumerate(gaps)
-    ]
+    """Build a row for each seed."""
+    gaps = [-gap for gap in gaps] if key in BELOW else gaps
+    return [{"seed": seed, **build_row(key, gap)} for seed, gap in enumerate(gaps)]
 
 
 @pytest.mark.parametrize("key", CLAIMS)
@@ -54,7 +75,7 @@ def test_the_claims_differ_and_say_one_sentence():
 def tables(monkeypatch, tmp_path):
     """Tables of both grids with a row for each run, whatever the real ones hold by now."""
     first = {"plan": "p", "torch": "2", "cpu_seconds": 1.0}
-    for name in ("readouts", "scale"):
+    for name in ("readouts", "scale", "long", "hard_tasks"):
         rows = [
             first | {"setting": setting, "seed": seed}
             for setting in SWEEPS[name].settings
@@ -67,14 +88,44 @@ def tables(monkeypatch, tmp_path):
     monkeypatch.setattr("mamba_edu.experiments.shipped.RESULTS", tmp_path)
 
 
-READOUTS = [key for key in CLAIMS if re.match(r"n0[89]|n07.(both|half|near)", key)]
+IS_READOUT = re.compile(r"n0[89]|n07.(both|half|near)")
+READOUTS = [key for key in CLAIMS if IS_READOUT.match(key) and key not in SIGNALS]
 
 
 @pytest.mark.parametrize("key", READOUTS)
 def test_what_a_claim_compares_stands_in_the_grid(key, tables):
     rows = CLAIMS[key].rows()
-    assert [row["seed"] for row in rows] == [0, 1, 2, 3, 4]
+    n_joined = {"n08.fades": 4, "n08.anywhere": 2}.get(key, 1)
+    assert [row["seed"] for row in rows] == n_joined * [0, 1, 2, 3, 4]
     judge(CLAIMS[key], rows)
+
+
+@pytest.mark.parametrize("key", SIGNALS)
+def test_a_claim_about_signals_is_judged_by_the_runs_of_its_read_out(key):
+    rows = CLAIMS[key].rows()
+    assert [row["seed"] for row in rows] == [0, 1, 2, 3, 4]
+    assert {row["setting"] for row in rows} == {f"needle, {SIGNALS[key][0]}"}
+
+
+def test_a_claim_about_two_lengths_sets_them_side_by_side(monkeypatch):
+    shares = {128: 0.9, 2048: 0.3}
+    found = lambda table, at, right: [{"seed": 3, "right": shares[at]}]  # noqa: E731
+    monkeypatch.setattr(claims, "pair_results", found)
+    lost = claims.claim_loss("n99.loss", "Less.", "t", "a", 128, 2048)
+    assert lost.rows() == [{"seed": 3, "near": 0.9, "far": 0.3}]
+    assert lost.measure(lost.rows()[0]) == pytest.approx(0.6)
+    kept = claims.claim_kept("n99.kept", "Kept.", "t", "a", 128, 2048)
+    assert kept.measure(kept.rows()[0]) == pytest.approx(1 / 3 - 1 / 2)
+    assert claims.reverse(kept, "below half").measure(kept.rows()[0]) == pytest.approx(1 / 6)
+    both = claims.claim_each("n99.each", "Each.", [lost, lost])
+    assert both.rows() == 2 * lost.rows()
+
+
+def test_margins_are_as_they_were_set():
+    margins = {key: claim.margin for key, claim in CLAIMS.items() if claim.margin != 0.2}
+    half = dict.fromkeys((f"n09.{k}" for k in ("cut_off", "no_noise")), 0.5)
+    half |= dict.fromkeys((f"n09.{k}" for k in ("selective", "unselective")), 0.5)
+    assert margins == half | {"n09.gone": 0.05, "n00.smoother": 0.1, "n07.sees_all": 0.1}
 
 
 def test_a_claim_about_distance_compares_eighths_of_the_depth(monkeypatch):

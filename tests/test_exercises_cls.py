@@ -8,7 +8,7 @@ from torch.nn.functional import cross_entropy
 from mamba_edu.exercises import n07
 from mamba_edu.exercises.trials07 import find_overflow
 from mamba_edu.layers import MambaStack
-from mamba_edu.reader import judge
+from mamba_edu.reader import CLAIMS, judge
 from mamba_edu.readout import ReadCLS
 from mamba_edu.tokens import add_cls
 
@@ -67,7 +67,7 @@ def test_blind_loss_is_what_descending_from_one_vector_finds():
 def test_the_claim_about_one_index_can_fail(last, word):
     """Margin 0.2: rows that differ by less decide nothing; rows the other way round flip it."""
     rows = [{"seed": seed, "first": 0.1, "last": last + 0.001 * seed} for seed in range(5)]
-    assert judge(n07.ONE_INDEX, rows).word == word
+    assert judge(CLAIMS["n07.one_index"], rows).word == word
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_the_claim_about_one_index_can_fail(last, word):
 )
 def test_the_claim_that_all_must_be_seen_can_hold_and_fail(middle, word):
     rows = [{"seed": seed, "middle": middle + 0.001 * seed, "last": 0.7} for seed in range(5)]
-    assert judge(n07.SEES_ALL, rows).word == word
+    assert judge(CLAIMS["n07.sees_all"], rows).word == word
 
 
 def test_the_answers_read_the_tables_that_come_with_the_course(monkeypatch):

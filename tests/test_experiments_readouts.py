@@ -55,6 +55,16 @@ def test_a_run_is_a_start_a_training_and_a_count_by_length(monkeypatch):
     assert not any(other[f"n_depth_{n}"] for n in range(1, 9))
 
 
+def test_a_run_is_asked_only_up_to_the_longest(monkeypatch):
+    assert readouts.LONGEST < max(readouts.TESTED) == 131072
+    monkeypatch.setattr(readouts, "TESTED", {16: 8, 40: 4, 80: 2})
+    monkeypatch.setattr(readouts, "is_chance", lambda *counted: False)
+    near, far = (run_readout("needle", "max", 1, 16, (9,), 2, longest=n) for n in (40, 80))
+    assert far.keys() - near.keys() == {"right_80", "n_80"}
+    assert (near["n_40"], far["n_40"], far["n_80"]) == (4, 4, 2)
+    assert {name: far[name] for name in near} == near
+
+
 class Answer(nn.Module):
     """Says the class that stands in the first token, up to a length, and class 0 beyond."""
 
@@ -144,3 +154,10 @@ def test_every_setting_starts_and_its_name_says_what_it_is():
     assert max(settings["order, cls_last, trained to 512"]["lengths"]) == 512
     assert settings["needle, cls_last, 4 layers"]["n_layers"] == 4
     assert settings["order, cls_last, d_state 16"]["d_state"] == 16
+
+
+def test_the_long_curves_are_those_of_the_grid_asked_further():
+    assert grids.LONG_GRID.settings == grids.list_long()
+    settings = grids.list_settings()
+    for name, plan in grids.list_long().items():
+        assert plan == settings[name] | {"longest": 131072}

@@ -34,6 +34,14 @@ def test_runs_are_thin_and_their_mean_is_thick():
     assert {line.get_color() for line in ax.lines} == {ROLES["cls"]["color"]}
 
 
+def test_the_median_may_be_thick():
+    curve = Curve("one", X, [[1.0, 0.5, 0.4], [1.0, 0.1, 0.02], [1.0, 0.3, 0.01]])
+    (ax,) = draw(Panel("", "length", [curve]), yscale="log", thick="median").axes
+    np.testing.assert_array_equal(list_lines(ax, "one"), [[X, [1.0, 0.3, 0.02]]])
+    with pytest.raises(ValueError, match=r"thick must be one of \['mean', 'median'\]; it is"):
+        draw(Panel("", "length", [curve]), thick="bold")
+
+
 def test_intervals_stand_upright_at_their_x():
     (ax,) = draw(Panel("", "length", [ONE, OTHER])).axes
     drawn = list_lines(ax, "_interval")

@@ -47,6 +47,14 @@ def test_every_seed_must_stand_on_its_side_of_the_margin(gains, word):
     assert (found.least, found.largest) == (min(gains, default=0), max(gains, default=0))
 
 
+def test_the_margin_counts_though_binary_digits_fall_short_of_it():
+    """1 - 0.8 is 0.19999999999999996 in double precision."""
+    claim = CLAIM._replace(measure=lambda row: row["right"] - row["wrong"], margin=0.2)
+    rows = [{"seed": seed, "right": 1.0, "wrong": 0.8} for seed in range(5)]
+    assert judge(claim, rows).word == "holds"
+    assert judge(claim, [row | {"wrong": 0.8001} for row in rows]).word == "depends"
+
+
 def test_a_seed_counts_once_however_often_it_ran():
     rows = make_rows(0.3, 0.4, 0.5, 0.6)
     twice = [*rows, {"seed": 3, "gain": 0.7}, {"seed": np.int64(0), "gain": 0.9}]

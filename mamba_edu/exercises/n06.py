@@ -9,7 +9,7 @@ from torch.nn.functional import softplus
 
 from mamba_edu.exercises.frame import Exercise, Mistake, run_check
 from mamba_edu.experiments import pair_results
-from mamba_edu.reader import CLAIMS, Question, nearest
+from mamba_edu.reader import Question, nearest
 
 
 def answer_spare_part() -> tuple[int, str]:
@@ -75,11 +75,6 @@ LONG_ONLY = Question(
     surprised="it meets what it is tested on, but one needle among 128 tokens leaves too faint a "
     "trace in an untrained model to start from.",
 )
-
-
-CONV, SELECTION, GATE = (CLAIMS[f"n06.{key}"] for key in ("conv", "selection", "gate"))
-ALL_LN2, TOO_LONG = CLAIMS["n06.ln2"], CLAIMS["n06.too_long"]
-SHORT_FIRST, HOW_SHORT = CLAIMS["n06.short_first"], CLAIMS["n06.how_short"]
 
 
 def solve_count_memory(d_model: int, expand: int, d_state: int, d_conv: int, n_layers: int) -> int:

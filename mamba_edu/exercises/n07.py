@@ -8,7 +8,7 @@ from torch import Tensor
 from mamba_edu.exercises.frame import Exercise, Mistake, run_check
 from mamba_edu.exercises.trials07 import N_CONTENT, N_TOKENS, count_seen, find_overflow
 from mamba_edu.experiments import list_depths, load_results
-from mamba_edu.reader import CLAIMS, Question, nearest
+from mamba_edu.reader import Question, nearest
 from mamba_edu.tasks import LANGUAGES, load_names
 
 BOTH_WAYS = "needle, cls_first, both ways"
@@ -100,8 +100,6 @@ DEPTH = Question(
     surprised="CLS sees the back through a state that reads from the end, and over hundreds of "
     "tokens that state lets go: the distance counts, not the side.",
 )
-
-ONE_INDEX, SEES_ALL = CLAIMS["n07.one_index"], CLAIMS["n07.sees_all"]
 
 
 def solve_can_see(cls_index: int, length: int, is_causal: bool) -> Tensor:

@@ -1,4 +1,4 @@
-"""Notebook 08: questions, claims, checks and solutions about what to read, and about padding."""
+"""Notebook 08: questions, checks and solutions about what to read, and about padding."""
 
 import math
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from torch.nn.functional import silu
 from mamba_edu.exercises.frame import Exercise, Mistake, run_check
 from mamba_edu.experiments import pair_results
 from mamba_edu.layers import MambaBlock, convolve_depthwise
-from mamba_edu.reader import Claim, Question, nearest
+from mamba_edu.reader import Question, nearest
 from mamba_edu.scan import selective_scan
 
 POOLS = ("attention", "mean")
@@ -103,18 +103,6 @@ SPARE_MASK = Question(
     surprised="what is written is Δ B x: with Δ = 0 it is nothing, whatever x is. Code that "
     "cannot touch Δ needs the mask behind the convolution instead, and still forgets.",
 )
-
-
-def claim_gain(key: str, says: str) -> Claim:
-    """State that one share of sequences is larger than another, with the course's margin."""
-    unit = "of the sequences"
-    return Claim(f"n08.{key}", says, lambda row: row["better"] - row["worse"], 0.2, unit)
-
-
-MEMORY = claim_gain("memory", "On 512 tokens, CLS finds more needles than a query on the state.")
-FADES = claim_gain("fades", "Every pool tells order better on 128 tokens than on 2048.")
-ANYWHERE = claim_gain("anywhere", "In front or in the middle, CLS finds more read both ways.")
-BOTH_ENDS = claim_gain("both_ends", "On 512 tokens, CLS at the end finds more read both ways.")
 
 
 def solve_needed_lead(n_tokens: int, share: float) -> float:

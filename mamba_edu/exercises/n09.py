@@ -1,4 +1,4 @@
-"""Notebook 09: questions, checks and solutions about what a state forgets; claims: claims09."""
+"""Notebook 09: questions, checks and solutions about what a state forgets."""
 
 import math
 from statistics import median

@@ -19,6 +19,11 @@ CONTROLS = {  # what a task is solved by that does not need what the course is a
     "state": dict.fromkeys(("max", "attention"), ("needle", "order", "trigger", "far_trigger")),
 }
 TO_512 = (*LENGTHS, 256, 512)
+LONG = (  # whose curves go on to LONGEST tokens
+    *("cls_last", "mean", "max", "attention"),
+    *("max, no SSM", "cls_last, time-invariant", "cls_last, trained to 512"),
+)
+LONGEST = 131072
 
 
 def name_setting(task: str, readout: str, *more: str) -> str:
@@ -62,6 +67,12 @@ def list_scales() -> dict[str, dict[str, object]]:
     }
 
 
+def list_long() -> dict[str, dict[str, object]]:
+    """List the settings whose curves go on: some of the grid of read-outs, asked further."""
+    names = [name_setting(task, reads) for task in ("needle", "order") for reads in LONG]
+    return {name: list_settings()[name] | {"longest": LONGEST} for name in names}
+
+
 def list_hard() -> dict[str, dict[str, object]]:
     """List the settings of the hard tasks, which five read-outs are run on."""
     pairs = [(task, readout) for task in HARD_PLANS for readout in FIVE]
@@ -75,4 +86,5 @@ def _plan(task: str, readout: str, **more: object) -> dict[str, object]:
 
 READOUT_GRID = Sweep(run_readout, list_settings())
 HARD_GRID = Sweep(run_readout, list_hard())
+LONG_GRID = Sweep(run_readout, list_long())
 SCALE_GRID = Sweep(run_readout, list_scales())

@@ -17,7 +17,8 @@ from mamba_edu.training import mark_sequences, train
 
 D_MODEL, D_INNER = 32, 64
 LENGTHS = (16, 32, 64, 128)  # of training
-TESTED = {128: 256, 256: 256, 512: 256, 2048: 256, 8192: 128, 32768: 32}  # length -> sequences
+TESTED = {128: 256, 256: 256, 512: 256, 2048: 256, 8192: 128, 32768: 32, 131072: 16}  # sequences
+LONGEST = 32768  # what is longer is tested only if asked for
 N_EIGHTHS, DEPTHS_AT = 8, 512
 PIECE = 2**16  # tokens that are read at once: what they need stays far below 1 GB
 N_ERRORS = 3  # standard errors from chance
@@ -63,6 +64,7 @@ def run_readout(
     lengths: Sequence[int] = LENGTHS,
     batch: int = 16,
     lr: float = 1e-2,
+    longest: int = LONGEST,
     **model: object,
 ) -> dict[str, int | float]:
     """Train a read-out on a task, short sequences first, and count what it gets right, ever longer.
@@ -74,10 +76,11 @@ def run_readout(
         lengths: of training; those that are too short for the task are left out, and its shortest
             is put in their place.
         batch, lr: as train takes them.
+        longest: of the lengths of TESTED up to this one the model is asked.
         model: further keywords of start_readout.
 
     Returns:
-        right_L of n_L sequences for each length L of TESTED, n_L = 0 where it was not asked;
+        right_L of n_L sequences for each of these lengths L, n_L = 0 where it was not asked;
         depth_1 to depth_8 of n_depth_1 to n_depth_8, by where the needle lay among 512 tokens,
         all 0 but on the needle task; parameters, how many were trained; loss_1 to loss_16, the
         mean loss in each sixteenth of the training.
@@ -89,9 +92,10 @@ def run_readout(
     classifier, plan = start_readout(task, readout, seed, **model), TASKS[task]
     lengths = fit_lengths(lengths, plan.shortest)
     history = train(classifier, plan.sample, lengths, steps, batch, lr, seed)
-    counts = {f"{kind}_{length}": 0 for length in TESTED for kind in ("right", "n")}
+    asked = [length for length in TESTED if length <= longest]
+    counts = {f"{kind}_{length}": 0 for length in asked for kind in ("right", "n")}
     depths = count_depths(torch.zeros(0, 1), torch.zeros(0, dtype=torch.bool))
-    for length, drawn, marks in walk_lengths(classifier, plan, lengths[-1], seed):
+    for length, drawn, marks in walk_lengths(classifier, plan, lengths[-1], seed, longest):
         counts |= {f"right_{length}": int(marks.sum()), f"n_{length}": len(marks)}
         if task == "needle" and length == DEPTHS_AT:
             depths = count_depths(drawn.inputs < plan.n_classes, marks)
@@ -106,7 +110,7 @@ def fit_lengths(lengths: Sequence[int], shortest: int) -> tuple[int, ...]:
 
 
 def walk_lengths(
-    model: torch.nn.Module, task: Task, trained_to: int, seed: int
+    model: torch.nn.Module, task: Task, trained_to: int, seed: int, longest: int = LONGEST
 ) -> Iterator[tuple[int, Batch, Bool[Tensor, " batch"]]]:
     """Test a model on longer and longer sequences, up to two lengths in a row at chance.
 
@@ -115,13 +119,14 @@ def walk_lengths(
         task: what it was trained on.
         trained_to: its longest training length; if that is 256, so is the first that is tested.
         seed: of the test sequences.
+        longest: as in run_readout.
 
     Returns:
         The length, the sequences, and which of them are right, one length at a time.
     """
     lost, other = 0, 128 if trained_to == 256 else 256  # one of them is enough
     for length, n_sequences in TESTED.items():
-        if length == other:
+        if length == other or length > longest:
             continue
         drawn = task.sample_test(n_sequences, length, seed)
         rows = torch.arange(n_sequences).split(max(1, PIECE // length))

@@ -12,6 +12,7 @@ from mamba_edu.figures.style import ROLES, Line, draw_line, label_lines, styled,
 
 THIN = 0.6  # points
 CAP = 3  # points: half the width of an interval's ends
+THICK = {"mean": np.mean, "median": np.median}  # on logarithmic axes one run may be all of a mean
 
 
 class Curve(NamedTuple):
@@ -49,6 +50,7 @@ def draw_curves(
     yscale: str = "linear",
     ylim: tuple[float, float] | None = None,
     guides: Sequence[Line] = (),
+    thick: str = "mean",
 ) -> Figure:
     """Draw panels side by side with one y: thin runs, thick means, upright bars for intervals.
 
@@ -61,13 +63,16 @@ def draw_curves(
         yscale: "linear", "log" or "symlog".
         ylim: the lowest and highest y shown.
         guides: lines that were not measured, such as a law or chance, drawn in every panel.
+        thick: what is drawn thick, the "mean" of the runs or their "median".
 
     Raises:
         TypeError: if a panel is no `Panel`, or a curve no `Curve`.
-        ValueError: if there is no panel or curve, shapes do not fit, words are missing, or scales
-            or ylim cannot be drawn.
+        ValueError: if there is no panel or curve, shapes do not fit, words are missing, or thick,
+            scales or ylim cannot be drawn.
     """
     require_panels(panels, yscale, ylim)
+    if thick not in THICK:
+        raise ValueError(f"thick must be one of {sorted(THICK)}; it is {thick!r}")
     for name, words in (("title", title), ("ylabel", ylabel)):
         require_text(name, words)
     fig = Figure(layout="constrained")
@@ -75,7 +80,7 @@ def draw_curves(
     for ax, panel in zip(axes, panels, strict=True):
         for line in guides:
             draw_line(ax, line)
-        draw_curve_panel(ax, panel)
+        draw_curve_panel(ax, panel, thick)
         ax.set_title(panel.name if len(panels) > 1 else "", fontweight="normal")
     axes[0].set(yscale=yscale, ylabel=ylabel)  # shared by all
     if ylim is not None:
@@ -85,19 +90,19 @@ def draw_curves(
     return fig
 
 
-def draw_curve_panel(ax: Axes, panel: Panel) -> None:
+def draw_curve_panel(ax: Axes, panel: Panel, thick: str) -> None:
     """Draw the curves of one panel."""
     for curve in panel.curves:
-        draw_runs(ax, curve)
+        draw_runs(ax, curve, thick)
     ax.set(xscale=panel.xscale, xlabel=panel.xlabel)
 
 
-def draw_runs(ax: Axes, curve: Curve) -> None:
-    """Draw the runs of a curve, their mean with a marker at each point, and its intervals."""
+def draw_runs(ax: Axes, curve: Curve, thick: str) -> None:
+    """Draw the runs of a curve, their middle with a marker at each point, and its intervals."""
     x, runs = to_numpy(curve.x), to_numpy(curve.runs)
     for run in runs:
         draw_line(ax, Line("_run", x, run, curve.role, width=THIN))
-    draw_line(ax, Line(curve.label, x, runs.mean(0), curve.role, "o"))
+    draw_line(ax, Line(curve.label, x, THICK[thick](runs, 0), curve.role, "o"))
     if curve.interval is not None:
         for place, ends in zip(x, to_numpy(curve.interval).T, strict=True):
             look = {"color": ROLES[curve.role]["color"], "linewidth": 1, "label": "_interval"}

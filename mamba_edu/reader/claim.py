@@ -50,8 +50,18 @@ def gain(row: Mapping[str, Any]) -> float:
 
 
 def over_half(row: Mapping[str, Any]) -> float:
-    """Measure how many more than half of the sequences are right without something."""
-    return row["without"] - 0.5
+    """Measure how many more than half of the sequences are right."""
+    return row["right"] - 0.5
+
+
+def loss(row: Mapping[str, Any]) -> float:
+    """Measure how many fewer sequences are right far out than near."""
+    return row["near"] - row["far"]
+
+
+def kept_over_half(row: Mapping[str, Any]) -> float:
+    """Measure how much more than half of what is right near is still right far out."""
+    return row["far"] / row["near"] - 0.5
 
 
 def claim_more(
@@ -73,17 +83,73 @@ def claim_more(
 
 
 def claim_enough(
-    key: str, says: str, table: str, without: str, at: str | int = "accuracy"
+    key: str, says: str, table: str, setting: str, at: str | int = "accuracy"
 ) -> Claim:
-    """State that a setting that lacks something still gets more than half right, by the margin.
+    """State that a setting gets more than half right, by the margin. Args as claim_more's."""
 
-    Args are those of claim_more; `without` is the setting.
+    def fetch() -> Rows:
+        return pair_results(table, at, right=setting)
+
+    return Claim(key, says, over_half, 0.2, SHARE, fetch)
+
+
+def claim_loss(key: str, says: str, table: str, setting: str, near: int, far: int) -> Claim:
+    """State that a setting gets fewer right at a far length than at a near one, by the margin.
+
+    Args:
+        key, says, table: as claim_more takes them.
+        setting: one of the table.
+        near, far: lengths.
     """
 
     def fetch() -> Rows:
-        return pair_results(table, at, without=without)
+        lengths = {"near": near, "far": far}
+        columns = {name: pair_results(table, n, right=setting) for name, n in lengths.items()}
+        pairs = zip(columns["near"], columns["far"], strict=True)
+        return [{"seed": a["seed"], "near": a["right"], "far": b["right"]} for a, b in pairs]
 
-    return Claim(key, says, over_half, 0.2, SHARE, fetch)
+    return Claim(key, says, loss, 0.2, SHARE, fetch)
+
+
+def claim_kept(*args: str | int) -> Claim:
+    """State that most of what is right near is right far out. Args as claim_loss's."""
+    return claim_loss(*args)._replace(measure=kept_over_half, unit="above half")
+
+
+def claim_signal(
+    key: str,
+    says: str,
+    readout: str,
+    measure: Callable[[Mapping[str, Any]], float],
+    margin: float = 0.2,
+    unit: str = "above half",
+) -> Claim:
+    """State what the signals of a needle do under a read-out.
+
+    Args:
+        key, says, measure, margin, unit: as a Claim has them; rows are those of the table signals.
+        readout: as its settings name it.
+    """
+
+    def fetch() -> Rows:
+        return [row for row in load_results("signals") if row["setting"] == f"needle, {readout}"]
+
+    return Claim(key, says, measure, margin, unit, fetch)
+
+
+def claim_each(key: str, says: str, claims: Iterable[Claim]) -> Claim:
+    """State several claims of one kind at once: each must have its margin in every row."""
+    claims = list(claims)
+
+    def fetch() -> Rows:
+        return [row for claim in claims for row in claim.rows()]
+
+    return claims[0]._replace(key=key, says=says, rows=fetch)
+
+
+def reverse(claim: Claim, unit: str) -> Claim:
+    """State the contrary of a claim: what speaks for it speaks against this one."""
+    return claim._replace(measure=lambda row: -claim.measure(row), unit=unit)
 
 
 def claim_nearer(

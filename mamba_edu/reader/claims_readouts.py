@@ -1,9 +1,18 @@
-"""Claims about read-outs and lengths, decided by the tables `readouts` and `scale`."""
+"""Claims about read-outs and lengths, by `readouts`, `scale`, `long` and `hard_tasks`."""
 
-from mamba_edu.reader.claim import claim_enough, claim_more, claim_nearer
+from mamba_edu.reader.claim import (
+    SHARE,
+    claim_each,
+    claim_enough,
+    claim_kept,
+    claim_loss,
+    claim_more,
+    claim_nearer,
+    reverse,
+)
 
 END = "needle, cls_last"
-TABLE = "readouts"
+TABLE, HARD = "readouts", "hard_tasks"
 READOUT_CLAIMS = (
     claim_more(
         "n07.both_ways",
@@ -46,6 +55,11 @@ READOUT_CLAIMS = (
         *(TABLE, "needle, state", "needle, last", 128),
     ),
     claim_more(
+        "n08.memory",
+        "On 512 tokens, CLS finds more needles than a query on the state.",
+        *(TABLE, END, "needle, state", 512),
+    ),
+    claim_more(
         "n08.mean_dilutes",
         "Among 8192 tokens, max finds more needles than the mean.",
         *(TABLE, "needle, max", "needle, mean", 8192),
@@ -85,6 +99,27 @@ READOUT_CLAIMS = (
         "Over chunks, max finds more needles among 128 tokens than a second Mamba.",
         *(TABLE, "needle, hierarchy_max", "needle, hierarchy_mamba", 128),
     ),
+    claim_each(
+        "n08.fades",
+        "Every pool tells order better on 128 tokens than on 2048.",
+        [
+            claim_loss("n08.fades", pool, TABLE, f"order, {pool}", 128, 2048)
+            for pool in ("mean", "max", "attention", "gated")
+        ],
+    ),
+    claim_each(
+        "n08.anywhere",
+        "In front or in the middle, CLS finds more read both ways.",
+        [
+            claim_more("n08.anywhere", place, TABLE, f"{place}, both ways", place, 128)
+            for place in ("needle, cls_first", "needle, cls_middle")
+        ],
+    ),
+    claim_more(
+        "n08.both_ends",
+        "On 512 tokens, CLS at the end finds more read both ways.",
+        *(TABLE, f"{END}, both ways", END, 512),
+    ),
     claim_more(
         "n09.selection",
         "Among 512 tokens, CLS at the end finds more needles with selection than without.",
@@ -115,6 +150,14 @@ READOUT_CLAIMS = (
         "Trained up to 512 tokens, CLS at the end finds more needles among 2048.",
         *(TABLE, "needle, cls_last, trained to 512", END, 2048),
     ),
+    reverse(
+        claim_kept(
+            "n09.not_for_ever",
+            "Even so, at 8,192 tokens it has lost more than half of the sequences it had at 128.",
+            *(TABLE, "needle, cls_last, trained to 512", 128, 8192),
+        ),
+        unit="below half",
+    ),
     claim_more(
         "n09.both_ways",
         "Reading both ways, CLS at the end finds more needles among 2048 tokens.",
@@ -129,5 +172,56 @@ READOUT_CLAIMS = (
         "n09.state_size",
         "With a state of 16, CLS at the end finds more needles among 2048 tokens than with 4.",
         *("scale", "needle, cls_last, d_state 16", "needle, cls_last, d_state 4", 2048),
+    ),
+    claim_enough(
+        "n09.max_far",
+        "Among 131,072 tokens, max still finds more than half of the needles.",
+        *("long", "needle, max", 131072),
+    ),
+    claim_enough(
+        "n09.attention_far",
+        "Among 131,072 tokens, attention still finds more than half of the needles.",
+        *("long", "needle, attention", 131072),
+    ),
+    claim_enough(
+        "n09.votes",
+        "Majority looks remembered: at 8,192 tokens CLS is right more often than a guess.",
+        *(TABLE, "majority, cls_last", 8192),
+    ),
+    reverse(
+        claim_enough(
+            "n09.early",
+            "Where early votes decide, it is wrong more often than a guess.",
+            *(TABLE, "early_majority, cls_last", 8192),
+        ),
+        unit=SHARE,
+    ),
+    claim_more(
+        "n09.asked",
+        "Among 128 tokens, CLS at the end names the needle that is asked for better than max.",
+        *(HARD, "needles, cls_last", "needles, max", 128),
+    ),
+    claim_more(
+        "n09.asked_far",
+        "Among 2048 tokens, attention names the needle that is asked for better than CLS.",
+        *(HARD, "needles, attention", "needles, cls_last", 2048),
+    ),
+    claim_more(
+        "n09.digits_max",
+        "Among 2048 tokens of noise, max reads more digits than CLS at the end.",
+        *(HARD, "diluted_digits, max", "diluted_digits, cls_last", 2048),
+    ),
+    claim_kept(
+        "n09.digits_kept",
+        "Among 2048 tokens, max still reads most of the digits that it read among 256.",
+        *(HARD, "diluted_digits, max", 256, 2048),
+    ),
+    reverse(
+        claim_kept(
+            "n09.digits_lost",
+            "Among 8192 tokens, CLS has lost more than half of the digits it read among 256.",
+            *(HARD, "diluted_digits, cls_last", 256, 8192),
+        ),
+        unit="below half",
     ),
 )

@@ -1,6 +1,7 @@
 """Sequences with their answers: the form in which every task hands them out."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import torch
@@ -66,6 +67,12 @@ def draw_from(data: Batch) -> Sampler:
         return data.take(torch.randint(n_sequences, (batch,), generator=rng))
 
     return draw
+
+
+@cache
+def open_split(load: Callable[[str], Batch], split: str) -> Sampler:
+    """Load a split once, to draw from it as draw_from does; what is drawn is a copy."""
+    return draw_from(load(split))
 
 
 def take_split(data: Batch, split: str) -> Batch:

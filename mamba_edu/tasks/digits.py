@@ -1,12 +1,10 @@
 """Real pictures as sequences: handwritten digits, read pixel by pixel, plain or among noise."""
 
-from functools import cache
-
 import numpy as np
 import torch
 
 from mamba_edu._checks import check_counts
-from mamba_edu.tasks.batch import Batch, Sampler, draw_from, take_split
+from mamba_edu.tasks.batch import Batch, open_split, take_split
 
 WHITEST = 16  # scikit-learn counts the ink of a pixel from 0 to 16
 N_PIXELS = 64
@@ -61,7 +59,7 @@ def sample_digits(batch: int, length: int, seed: int, split: str = "train") -> B
         TypeError: if a size is not an int.
         ValueError: for another length or split, or a negative batch.
     """
-    return _open_split(split)(batch, length, seed)
+    return open_split(load_digit_sequences, split)(batch, length, seed)
 
 
 def sample_diluted_digits(batch: int, length: int, seed: int, split: str = "train") -> Batch:
@@ -95,16 +93,10 @@ def sample_diluted_digits(batch: int, length: int, seed: int, split: str = "trai
     check_counts(N_PIXELS, length=length)
     rng = torch.Generator().manual_seed(seed)
     own_seed = int(torch.randint(2**62, (), generator=rng))  # or the noise would tell the picture
-    pictures = _open_split(split)(batch, N_PIXELS, own_seed)
+    pictures = open_split(load_digit_sequences, split)(batch, N_PIXELS, own_seed)
     order = torch.rand(batch, length, generator=rng).argsort(1)
     places = order[:, :N_PIXELS].sort(1).values
     ink = torch.randint(WHITEST + 1, (batch, length), generator=rng) / WHITEST
     ink = ink.scatter(1, places, pictures.inputs[..., 0])
     mark = torch.zeros_like(ink).scatter(1, places, 1)
     return Batch(torch.stack([ink, mark], dim=-1), pictures.target)
-
-
-@cache
-def _open_split(split: str) -> Sampler:
-    """Load a split once; what is drawn from it is a copy."""
-    return draw_from(load_digit_sequences(split))

@@ -1,11 +1,10 @@
 """Real words as sequences: names of places, languages and months, read byte by byte."""
 
 from collections import Counter
-from functools import cache
 
 import torch
 
-from mamba_edu.tasks.batch import Batch, Sampler, draw_from, take_split
+from mamba_edu.tasks.batch import Batch, open_split, take_split
 
 # All in Latin letters, so that the alphabet alone does not give the answer away.
 LANGUAGES = (
@@ -73,13 +72,7 @@ def sample_names(batch: int, length: int, seed: int, split: str = "train") -> Ba
         TypeError: if a size is not an int.
         ValueError: for another length or split, or a negative batch.
     """
-    return _open_split(split)(batch, length, seed)
-
-
-@cache
-def _open_split(split: str) -> Sampler:
-    """Load a split once; what is drawn from it is a copy."""
-    return draw_from(load_names(split))
+    return open_split(load_names, split)(batch, length, seed)
 
 
 def _list_names(code: str) -> list[str]:
