@@ -90,7 +90,7 @@ def claim_enough(
     def fetch() -> Rows:
         return pair_results(table, at, right=setting)
 
-    return Claim(key, says, over_half, 0.2, SHARE, fetch)
+    return Claim(key, says, over_half, 0.2, "above half", fetch)
 
 
 def claim_loss(key: str, says: str, table: str, setting: str, near: int, far: int) -> Claim:

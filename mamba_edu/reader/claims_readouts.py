@@ -1,7 +1,6 @@
 """Claims about read-outs and lengths, by `readouts`, `scale`, `long` and `hard_tasks`."""
 
 from mamba_edu.reader.claim import (
-    SHARE,
     claim_each,
     claim_enough,
     claim_kept,
@@ -194,7 +193,7 @@ READOUT_CLAIMS = (
             "Where early votes decide, it is wrong more often than a guess.",
             *(TABLE, "early_majority, cls_last", 8192),
         ),
-        unit=SHARE,
+        unit="below half",
     ),
     claim_more(
         "n09.asked",
