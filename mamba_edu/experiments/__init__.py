@@ -13,6 +13,7 @@ from mamba_edu.experiments.signals import (
     measure_signals,
     run_signal,
 )
+from mamba_edu.experiments.star import run_star, unfold_star
 from mamba_edu.experiments.summary import Summary, summarize
 from mamba_edu.experiments.sweeping import Sweep, estimate_minutes, run_sweep
 from mamba_edu.experiments.tables import read_table, write_table
@@ -42,10 +43,12 @@ __all__ = [
     "run_readout",
     "run_signal",
     "run_small",
+    "run_star",
     "run_sweep",
     "start_readout",
     "start_small",
     "summarize",
     "train_cls",
+    "unfold_star",
     "write_table",
 ]

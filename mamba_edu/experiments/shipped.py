@@ -6,6 +6,7 @@ from mamba_edu.experiments.block_parts import BLOCK_PARTS, CURRICULUM, STEP_STAR
 from mamba_edu.experiments.cls_position import CLS_POSITION
 from mamba_edu.experiments.readout_grids import HARD_GRID, READOUT_GRID, SCALE_GRID
 from mamba_edu.experiments.signals import SIGNALS
+from mamba_edu.experiments.star import STAR
 from mamba_edu.experiments.sweeping import Sweep
 from mamba_edu.experiments.tables import Row, read_table
 
@@ -18,6 +19,7 @@ SWEEPS: dict[str, Sweep] = {
     "readouts": READOUT_GRID,
     "scale": SCALE_GRID,
     "signals": SIGNALS,
+    "star": STAR,
     "step_starts": STEP_STARTS,
 }
 
