@@ -35,7 +35,13 @@ STAR_TESTED = {128: 256, 512: 128, 2048: 64, 8192: 64, 32768: 8}  # length -> se
 HALVED_AT = 8192  # the length at which the halves of a snap are tried, and survival is measured
 N_TRIED, FIRST_TRIED = 384, 10_000  # sequences that tau is chosen on, and the first of their seeds
 N_OPENED, THRESHOLD = 4, 0.1  # sequences whose states are looked at; what counts as kept
-HOWS = {"right": "as trained", "snapped": "snapped", "slowed": "slowed"}
+WAYS = {
+    "right": "as trained",
+    "snapped": "snapped",
+    "slowed": "slowed",
+    "decay": "decay snapped",
+    "write": "write snapped",
+}
 
 
 def run_star(
@@ -110,14 +116,13 @@ def count_ruled(
         kind_L of n_kind_L for each length L of STAR_TESTED, n_L for the kind "right"; n is 0 where
         it was not asked.
     """
-    name = "n" if kind == "right" else f"n_{kind}"
-    counts = {f"{each}_{length}": 0 for length in STAR_TESTED for each in (kind, name)}
-    lost = 0
+    names = [(f"{kind}_{length}", _name_of(kind, length)) for length in STAR_TESTED]
+    counts, lost = {name: 0 for pair in names for name in pair}, 0
     for length, n_sequences in STAR_TESTED.items():
         rule = choose_rule(length)
         with nullcontext() if rule is None else apply_step_rule(model, rule):
             right = int(mark_pieces(model, task.sample_test(n_sequences, length, seed)).sum())
-        counts |= {f"{kind}_{length}": right, f"{name}_{length}": n_sequences}
+        counts |= {f"{kind}_{length}": right, _name_of(kind, length): n_sequences}
         lost = lost + 1 if is_chance(right, n_sequences, task.chance) else 0
         if lost == 2:
             break
@@ -138,14 +143,15 @@ def count_halves(
         decay_8192 of n_decay_8192, and write_8192 of n_write_8192.
     """
     pairs = {"decay": (rule, torch.clone), "write": (torch.clone, rule)}
-    counts = {f"{each}_{HALVED_AT}": 0 for kind in pairs for each in (kind, f"n_{kind}")}
+    names = [(f"{kind}_{HALVED_AT}", _name_of(kind, HALVED_AT)) for kind in pairs]
+    counts = {name: 0 for pair in names for name in pair}
     if not length:
         return counts
     drawn = task.sample_test(STAR_TESTED[length], length, seed)
     for kind, pair in pairs.items():
         with apply_halves(model, *pair):
             right = int(mark_pieces(model, drawn).sum())
-        counts |= {f"{kind}_{length}": right, f"n_{kind}_{length}": len(drawn.target)}
+        counts |= {f"{kind}_{length}": right, _name_of(kind, length): len(drawn.target)}
     return counts
 
 
@@ -177,28 +183,28 @@ def list_star() -> dict[str, dict[str, object]]:
     }
 
 
-def unfold_star(rows: Sequence[Row], how: str = "right") -> list[Row]:
-    """Turn the rows of the star into rows as the table of read-outs has them, for one way of use.
-
-    Args:
-        rows: of the table `star`.
-        how: "right", as trained; "snapped"; or "slowed", with the length.
+def unfold_star(rows: Sequence[Row]) -> list[Row]:
+    """Turn each row of the star into one for each way its model was used.
 
     Returns:
-        Rows with right_L of n_L, and a setting that ends in the words for it.
-
-    Raises:
-        ValueError: for another way.
+        The rows with the counts of that way as right_L of n_L, what it kept as kept, and its words
+        at the end of the setting; those of the halves where they were asked.
     """
-    if how not in HOWS:
-        raise ValueError(f"how must be one of {sorted(HOWS)}; it is {how!r}")
-    name = "n" if how == "right" else f"n_{how}"
     return [
-        {"setting": f"{row['setting']}, {HOWS[how]}", "seed": row["seed"]}
-        | {f"right_{length}": row[f"{how}_{length}"] for length in STAR_TESTED}
-        | {f"n_{length}": row[f"{name}_{length}"] for length in STAR_TESTED}
+        row
+        | {f"right_{n}": row.get(f"{kind}_{n}", 0) for n in STAR_TESTED}
+        | {f"n_{n}": row.get(_name_of(kind, n), 0) for n in STAR_TESTED}
+        | {"setting": f"{row['setting']}, {words}"}
+        | ({"kept": row["kept_snapped"]} if kind == "snapped" else {})
         for row in rows
+        for kind, words in WAYS.items()
+        if any(row.get(_name_of(kind, n)) for n in STAR_TESTED)
     ]
+
+
+def _name_of(kind: str, length: int) -> str:
+    """Name the column that says of how many."""
+    return f"n_{length}" if kind == "right" else f"n_{kind}_{length}"
 
 
 STAR = Sweep(run_star, list_star())
