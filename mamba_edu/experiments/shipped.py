@@ -9,6 +9,7 @@ from mamba_edu.experiments.signals import SIGNALS
 from mamba_edu.experiments.star import STAR
 from mamba_edu.experiments.sweeping import Sweep
 from mamba_edu.experiments.tables import Row, read_table
+from mamba_edu.experiments.taus import TAU_GRID
 
 RESULTS = Path(__file__).parents[1] / "results"
 SWEEPS: dict[str, Sweep] = {
@@ -21,6 +22,7 @@ SWEEPS: dict[str, Sweep] = {
     "signals": SIGNALS,
     "star": STAR,
     "step_starts": STEP_STARTS,
+    "taus": TAU_GRID,
 }
 
 
