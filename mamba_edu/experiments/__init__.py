@@ -17,7 +17,7 @@ from mamba_edu.experiments.star import run_star, unfold_star
 from mamba_edu.experiments.summary import Summary, summarize
 from mamba_edu.experiments.sweeping import Sweep, estimate_minutes, run_sweep
 from mamba_edu.experiments.tables import read_table, write_table
-from mamba_edu.experiments.taus import name_counts, run_taus
+from mamba_edu.experiments.taus import name_counts, run_taus, share_snapped
 from mamba_edu.experiments.verify import find_changes, find_strays
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "run_star",
     "run_sweep",
     "run_taus",
+    "share_snapped",
     "start_readout",
     "start_small",
     "summarize",

@@ -9,6 +9,7 @@ from mamba_edu.experiments.block_parts import N_WINDOWS
 from mamba_edu.experiments.readout_grids import PLANS, name_setting
 from mamba_edu.experiments.readouts import LENGTHS, fit_lengths, mark_pieces, start_readout
 from mamba_edu.experiments.sweeping import Sweep
+from mamba_edu.experiments.tables import Row
 from mamba_edu.steps import apply_step_rule, snap
 from mamba_edu.tasks import TASKS
 from mamba_edu.training import TAUS, train
@@ -54,6 +55,24 @@ def name_counts(number: int, length: int) -> tuple[str, str]:
     """Name the columns of a threshold, counted from 1, or of none at 0."""
     kind = f"tau{number}_" if number else ""
     return f"{kind or 'right_'}{length}", f"n_{kind}{length}"
+
+
+def share_snapped(row: Row, length: int, allowed: float = 0.0) -> float:
+    """Find which share was right at a length with the threshold that choose_tau would choose.
+
+    Args:
+        row: of the table `taus`.
+        length: one of TRIED.
+        allowed: the share of sequences that may be lost at the first of them.
+    """
+    near, chosen = min(TRIED), 0
+    for number in range(1, 1 + len(TAUS)):
+        lost = row[f"right_{near}"] - row[name_counts(number, near)[0]]
+        if lost > allowed * row[f"n_{near}"]:
+            break
+        chosen = number
+    ours, of = name_counts(chosen, length)
+    return row[ours] / row[of]
 
 
 TAU_GRID = Sweep(
