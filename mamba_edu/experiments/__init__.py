@@ -13,9 +13,11 @@ from mamba_edu.experiments.signals import (
     measure_signals,
     run_signal,
 )
+from mamba_edu.experiments.star import run_star, unfold_star
 from mamba_edu.experiments.summary import Summary, summarize
 from mamba_edu.experiments.sweeping import Sweep, estimate_minutes, run_sweep
 from mamba_edu.experiments.tables import read_table, write_table
+from mamba_edu.experiments.taus import name_counts, run_taus, share_snapped
 from mamba_edu.experiments.verify import find_changes, find_strays
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "measure_answers",
     "measure_clock",
     "measure_signals",
+    "name_counts",
     "pair_results",
     "pool_interval",
     "predict_interval",
@@ -42,10 +45,14 @@ __all__ = [
     "run_readout",
     "run_signal",
     "run_small",
+    "run_star",
     "run_sweep",
+    "run_taus",
+    "share_snapped",
     "start_readout",
     "start_small",
     "summarize",
     "train_cls",
+    "unfold_star",
     "write_table",
 ]

@@ -9,6 +9,7 @@ from typing import Any
 from mamba_edu.experiments import pair_results
 from mamba_edu.reader.claim import SHARE, Claim, claim_enough, claim_more
 from mamba_edu.reader.claims_laws import LAW_CLAIMS
+from mamba_edu.reader.claims_memory import MEMORY_CLAIMS
 from mamba_edu.reader.claims_readouts import READOUT_CLAIMS
 
 Rows = list[dict[str, Any]]
@@ -98,5 +99,5 @@ FIRST_CLAIMS = (
     ),
 )
 
-TABLE = (*FIRST_CLAIMS, *READOUT_CLAIMS, *LAW_CLAIMS)
+TABLE = (*FIRST_CLAIMS, *READOUT_CLAIMS, *LAW_CLAIMS, *MEMORY_CLAIMS)
 CLAIMS: dict[str, Claim] = {claim.key: claim for claim in TABLE}
