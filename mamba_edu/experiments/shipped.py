@@ -5,6 +5,7 @@ from pathlib import Path
 from mamba_edu.experiments.block_parts import BLOCK_PARTS, CURRICULUM, STEP_STARTS
 from mamba_edu.experiments.cls_position import CLS_POSITION
 from mamba_edu.experiments.readout_grids import HARD_GRID, READOUT_GRID, SCALE_GRID
+from mamba_edu.experiments.recipe import RECIPE
 from mamba_edu.experiments.signals import SIGNALS
 from mamba_edu.experiments.sweeping import Sweep
 from mamba_edu.experiments.tables import Row, read_table
@@ -16,6 +17,7 @@ SWEEPS: dict[str, Sweep] = {
     "curriculum": CURRICULUM,
     "hard_tasks": HARD_GRID,
     "readouts": READOUT_GRID,
+    "recipe": RECIPE,
     "scale": SCALE_GRID,
     "signals": SIGNALS,
     "step_starts": STEP_STARTS,
