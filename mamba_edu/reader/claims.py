@@ -9,6 +9,7 @@ from typing import Any
 from mamba_edu.experiments import pair_results
 from mamba_edu.reader.claim import SHARE, Claim, claim_enough, claim_more
 from mamba_edu.reader.claims_readouts import READOUT_CLAIMS
+from mamba_edu.reader.claims_recipe import RECIPE_CLAIMS
 
 Rows = list[dict[str, Any]]
 
@@ -97,4 +98,5 @@ FIRST_CLAIMS = (
     ),
 )
 
-CLAIMS: dict[str, Claim] = {claim.key: claim for claim in (*FIRST_CLAIMS, *READOUT_CLAIMS)}
+ALL_CLAIMS = (*FIRST_CLAIMS, *READOUT_CLAIMS, *RECIPE_CLAIMS)
+CLAIMS: dict[str, Claim] = {claim.key: claim for claim in ALL_CLAIMS}
