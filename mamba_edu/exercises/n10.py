@@ -22,8 +22,8 @@ def answer_size() -> tuple[int, str]:
 
 SIZE = Question(
     key="n10.size",
-    asks="A whole matrix A, drawn by torch.randn, multiplies the state at each token. One is 8 by 8, "
-    "another 64 by 64. Which state is too large for single precision first?",
+    asks="A whole matrix A, drawn by torch.randn, multiplies the state at each token. One is 8 by "
+    "8, another 64 by 64. Which state is too large for single precision first?",
     choices=(
         "the larger one, in about half as many tokens",
         "both alike: their entries are as large",

@@ -127,8 +127,8 @@ RECIPE_CLAIMS = (
     ),
     claim_solves(
         "n10.constant",
-        "With constant A, B and C, CLS at the end solves needle at 2048 tokens.",
-        *("readouts", "needle, cls_last, time-invariant", 2048),
+        "With constant A, B and C, CLS at the end solves needle at 8192 tokens.",
+        *("readouts", "needle, cls_last, time-invariant", FAR),
     ),
     *(claim_strategy(strategy, task) for strategy in STRATEGIES for task in JUDGED_ON),
     *(claim_strategy("attention", task) for task in ("trigger", "early_majority")),
@@ -212,5 +212,17 @@ RECIPE_CLAIMS = (
         "n10.state_far",
         "A learned query of the state, without a CLS token, solves needle at 8192 tokens.",
         *("readouts", "needle, state", FAR),
+    ),
+    Claim(  # rows: "worse", how many times as much is written for twice the tokens
+        "n10.linear_cost",
+        "Twice the tokens cost a CLS in Mamba twice the work.",
+        gain,
+        *(0.1, "times less than 2.2"),
+    ),
+    Claim(  # rows: "better", how many times as many weights there are for twice the tokens
+        "n10.all_pairs",
+        "For its CLS alone, a layer of attention needs a weight for each pair of tokens.",
+        gain,
+        *(0.5, "times more than 3"),
     ),
 )
