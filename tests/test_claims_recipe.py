@@ -1,11 +1,9 @@
 """The claims of the recipe: rows in the grids' own columns flip each word."""
 
-import math
-
 import pytest
 
-from mamba_edu.experiments import SWEEPS, write_table
 from mamba_edu.exercises import trials10
+from mamba_edu.experiments import SWEEPS, write_table
 from mamba_edu.reader import CLAIMS, judge
 from mamba_edu.reader import claims_recipe as claims
 
@@ -152,5 +150,4 @@ def test_margins_are_as_they_were_set():
 def test_the_trial_hears_every_claim_once():
     heard = [claim.key for said in trials10.TRIAL for claim in trials10.list_claims(said)]
     assert sorted(heard) == sorted(RECIPE)
-    assert LIVE == {key for key, claim in RECIPE.items() if claim.rows is None}
-    assert math.isclose(claims.FAR / 128, 64)
+    assert {key for key, claim in RECIPE.items() if claim.rows is None} == LIVE
