@@ -42,7 +42,7 @@ def claim_solves(
         rows = pair_results(table, at, right=setting)
         return [{"seed": row["seed"], "without": rescale(row["right"], task)} for row in rows]
 
-    return Claim(key, says, over_half, 0.2, "of the way, counted from its middle", fetch)
+    return Claim(key, says, over_half, 0.2, "of the way from its middle", fetch)
 
 
 def rescale(share: float, task: str) -> float:
