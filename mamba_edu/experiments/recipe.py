@@ -5,6 +5,7 @@ import math
 from collections.abc import Sequence
 
 import torch
+from torch import Tensor
 
 from mamba_edu.experiments.block_parts import OURS
 from mamba_edu.experiments.readouts import LENGTHS
@@ -64,17 +65,24 @@ def run_recipe(
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        if rates is not None:
-            model = FixedRecurrence(rates)
-        else:
-            model = SequenceClassifier(N_VALUES, n_symbols=N_SYMBOLS, delta_range=delta_range)
-            if is_pretrained:
-                model.tokens.embed.weight.data.copy_(pretrain_embedding(seed))
-            start_cls(model, cls_start)
+        embed = pretrain_embedding(seed) if is_pretrained else None
+        start = (embed, cls_start, delta_range)
+        model = _start_mamba(*start) if rates is None else FixedRecurrence(rates)
     with watch_gradients(model) as norms:
         history = train(model, sample_needle, lengths, steps, seed=seed, clip=clip)
     score = evaluate(model, sample_needle(N_SEQUENCES, lengths[-1], seed))
     return score._asdict() | describe_course(history, norms, steps)
+
+
+def _start_mamba(
+    embed: Tensor | None, cls_start: str, delta_range: tuple[float, float]
+) -> SequenceClassifier:
+    """Start the small model of the course, with an embedding that is given or one of its own."""
+    model = SequenceClassifier(N_VALUES, n_symbols=N_SYMBOLS, delta_range=delta_range)
+    if embed is not None:
+        model.tokens.embed.weight.data.copy_(embed)
+    start_cls(model, cls_start)
+    return model
 
 
 def describe_course(

@@ -101,7 +101,7 @@ def compare_gradients(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[
     return {"better": math.log10(largest[0] / largest[1]), "worse": 1}
 
 
-def compare_steps(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, float]:
+def compare_pace(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, float]:
     """Compare how many steps the other took to learn, in units of those, with those of the one."""
     return {"better": 1, "worse": one["to_90"] / other["to_90"]}
 
@@ -155,7 +155,7 @@ RECIPE_CLAIMS = (
         "n10.mean_faster",
         "CLS started at the mean of pretrained embeddings learns in fewer steps than at random.",
         ("CLS mean, pretrained, clip 1", "CLS 0.02 randn, pretrained, clip 1"),
-        *(compare_steps, 0.2, "of the steps"),
+        *(compare_pace, 0.2, "of the steps"),
     ),
     claim_pair(
         "n10.zeros_hidden",
