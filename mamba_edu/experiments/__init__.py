@@ -6,6 +6,13 @@ from mamba_edu.experiments.counts import find_count, list_counts, list_depths
 from mamba_edu.experiments.intervals import bootstrap_interval, pool_interval, predict_interval
 from mamba_edu.experiments.pairs import pair_results
 from mamba_edu.experiments.readouts import run_readout, start_readout
+from mamba_edu.experiments.recipe import describe_course, run_recipe
+from mamba_edu.experiments.recipe_parts import (
+    FixedRecurrence,
+    pretrain_embedding,
+    sample_text,
+    start_cls,
+)
 from mamba_edu.experiments.shipped import SWEEPS, load_results
 from mamba_edu.experiments.signals import (
     measure_answers,
@@ -22,10 +29,12 @@ from mamba_edu.experiments.verify import find_changes, find_strays
 
 __all__ = [
     "SWEEPS",
+    "FixedRecurrence",
     "Summary",
     "Sweep",
     "average_losses",
     "bootstrap_interval",
+    "describe_course",
     "estimate_minutes",
     "find_changes",
     "find_count",
@@ -40,15 +49,19 @@ __all__ = [
     "pair_results",
     "pool_interval",
     "predict_interval",
+    "pretrain_embedding",
     "read_table",
     "run_cls",
     "run_readout",
+    "run_recipe",
     "run_signal",
     "run_small",
     "run_star",
     "run_sweep",
     "run_taus",
+    "sample_text",
     "share_snapped",
+    "start_cls",
     "start_readout",
     "start_small",
     "summarize",

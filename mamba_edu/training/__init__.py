@@ -6,6 +6,7 @@ from mamba_edu.training.checkpoint import (
     save_checkpoint,
     train_needle,
 )
+from mamba_edu.training.gradients import watch_gradients
 from mamba_edu.training.judging import Score, describe_training, evaluate, mark_sequences
 from mamba_edu.training.loop import Step, schedule_rate, train
 from mamba_edu.training.tau import TAUS, choose_tau
@@ -24,4 +25,5 @@ __all__ = [
     "schedule_rate",
     "train",
     "train_needle",
+    "watch_gradients",
 ]
