@@ -126,7 +126,9 @@ def test_margins_are_as_they_were_set():
     margins = {key: claim.margin for key, claim in CLAIMS.items() if claim.margin != 0.2}
     half = dict.fromkeys((f"n09.{k}" for k in ("cut_off", "no_noise")), 0.5)
     half |= dict.fromkeys((f"n09.{k}" for k in ("selective", "unselective")), 0.5)
-    assert margins == half | {"n09.gone": 0.05, "n00.smoother": 0.1, "n07.sees_all": 0.1}
+    tenth = dict.fromkeys(("n00.smoother", "n07.sees_all", "n10.zeros_hidden"), 0.1)
+    tenth |= {"n09.gone": 0.05, "n10.linear_cost": 0.1, "n10.all_pairs": 0.5}
+    assert margins == half | tenth
 
 
 def test_a_claim_about_distance_compares_eighths_of_the_depth(monkeypatch):
