@@ -136,6 +136,8 @@ def test_a_course_says_when_ten_steps_in_a_row_had_nine_of_ten():
     found = describe_course(make_history(shares), [2.0] * 20, 20)
     assert found["to_90"] == 10 + next(n for n, share in enumerate(averages) if share >= 0.9)
     assert found["to_90"] == 15
+    at_last = make_history([0.8] * 10 + [0.9] * 10)
+    assert describe_course(at_last, [2.0] * 20, 400)["to_90"] == 20
     assert describe_course(make_history([0.5] * 20), [2.0] * 20, 20)["to_90"] == 20
     assert describe_course(make_history([1.0] * 9), [2.0] * 9, 400)["to_90"] == 400
 
