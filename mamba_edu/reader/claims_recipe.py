@@ -40,7 +40,7 @@ def claim_solves(
 
     def fetch() -> Rows:
         rows = pair_results(table, at, right=setting)
-        return [{"seed": row["seed"], "without": rescale(row["right"], task)} for row in rows]
+        return [{"seed": row["seed"], "right": rescale(row["right"], task)} for row in rows]
 
     return Claim(key, says, over_half, 0.2, "of the way from its middle", fetch)
 
