@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from mamba_edu.exercises import answers11 as answers
 from mamba_edu.exercises import contest11, n11
 from mamba_edu.experiments import SWEEPS
 from mamba_edu.readout import ReadMax
@@ -39,17 +40,19 @@ def test_the_answers_read_the_tables_that_come_with_the_course(monkeypatch):
     """Were one half enough, or no design, the answers would say so."""
     for decay, write, index in ((0.95, 0.2, 0), (0.5, 0.9, 1), (0.5, 0.5, 2)):
         rows = [{"seed": 0, "decay": decay, "write": write, "both": 1.0}]
-        monkeypatch.setattr(n11, "pair_results", lambda *_, rows=rows, **__: rows)
-        assert n11.answer_half()[0] == index
-    monkeypatch.setattr(n11, "pair_results", lambda *_, **__: [{"before": 0.5, "after": 0.8}])
-    assert n11.answer_snapped()[0] == 1
+        monkeypatch.setattr(answers, "pair_results", lambda *_, rows=rows, **__: rows)
+        assert answers.answer_half()[0] == index
+    monkeypatch.setattr(answers, "pair_results", lambda *_, **__: [{"before": 0.5, "after": 0.8}])
+    assert answers.answer_snapped()[0] == 1
     worst = {"CLS, snapped": 0.2, "attention, zone + snap": 0.5}
-    monkeypatch.setattr(n11, "find_worst", lambda label, *_: (worst[label], "order"))
-    assert n11.answer_one_for_all()[0] == 2
+    monkeypatch.setattr(answers, "find_worst", lambda label, *_: (worst[label], "order"))
+    assert answers.answer_one_design()[0] == 2
     worst["CLS, snapped"] = 0.95
-    assert n11.answer_one_for_all()[0] == 0
-    monkeypatch.setattr(n11, "list_taus", lambda name: [0.0 if name.startswith("needle") else 0.1])
-    assert n11.answer_smallest_tau()[0] == 0
+    assert answers.answer_one_design()[0] == 0
+    monkeypatch.setattr(
+        answers, "list_taus", lambda name: [0.0 if name.startswith("needle") else 0.1]
+    )
+    assert answers.answer_smallest_tau()[0] == 0
 
 
 def test_designs_of_the_contest_stand_in_the_grids():

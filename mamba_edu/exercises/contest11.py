@@ -17,6 +17,7 @@ from mamba_edu.tasks import TASKS
 from mamba_edu.training import evaluate, train
 
 LENGTH, N_SEQUENCES = 2048, 64
+TASKS_OF_ALL = ("needle", "trigger", "order", "majority", "early_majority")
 DESIGNS = {  # label -> the table, and what stands behind the task in its settings
     "mean": ("readouts", "mean"),
     "max": ("readouts", "max"),
