@@ -67,8 +67,8 @@ ONE_FOR_ALL = Question(
         "neither",
     ),
     answer=answers.answer_one_design,
-    surprised="look for the task named beside the number: what holds a fact and what counts are "
-    "two wishes.",
+    surprised="attention picks and counts among all outputs, and a clock that stands still keeps "
+    "what no output alone says; CLS has only the state, which cannot do both.",
 )
 
 
