@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, six09
+from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, n11, six09
 from mamba_edu.reader import CLAIMS, Claim, Question, judge
 from mamba_edu.reader.guess import write_still
 
-MODULES = (n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, six09)
+MODULES = (n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, n11, six09)
 QUESTIONS = {
     question.key: question
     for module in MODULES
@@ -64,6 +64,11 @@ RIGHT = {
     "n10.size": ("the larger one, in about half as many tokens", 42),
     "n10.start": ("zeros", None),
     "n10.saves": ("needle and majority", 2),
+    "n11.for_ever": ("nothing", 0.0),
+    "n11.smallest_tau": ("majority: many votes count", 0.003),
+    "n11.snapped": ("nearly always", 0.97),
+    "n11.half": ("neither alone", 0.7),
+    "n11.one_for_all": ("attention over a clock with a dead zone, snapped", 0.95),
     "n09.six.front": ("no other token at all", 0),
     "n09.six.selective": ("its step size and its weights depend on the token", 6),
     "n09.six.step": ("twice as long", 69.3),

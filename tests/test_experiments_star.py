@@ -11,6 +11,7 @@ from mamba_edu.experiments import (
     name_counts,
     pair_results,
     pairs,
+    readouts,
     run_star,
     run_taus,
     share_snapped,
@@ -25,9 +26,9 @@ from mamba_edu.layers import MambaBlock
 from mamba_edu.probes import apply_halves
 from mamba_edu.steps import apply_step_rule, dead_zone_step, length_normalised, snap, softplus_step
 from mamba_edu.tasks import TASKS, Batch
-from mamba_edu.training import choose_tau, evaluate, train
+from mamba_edu.training import train
 
-TESTED = {24: 9, 48: 5, 96: 2}
+TESTED = {24: 40, 48: 30, 96: 20}
 PLAN = {"steps": 16, "lengths": (9, 12)}
 FIRST = {"plan": "p", "torch": "2", "cpu_seconds": 1.0}
 
@@ -38,31 +39,55 @@ def short(monkeypatch):
     monkeypatch.setattr(star, "is_chance", lambda *_: False)
     monkeypatch.setattr(star, "HALVED_AT", 96)
     monkeypatch.setattr(star, "N_TRIED", 20)
+    for module in (star, taus):
+        monkeypatch.setattr(module, "mark_pieces", mark_by_logits)
+    asked = []
+    monkeypatch.setattr(star, "choose_tau", lambda *given: asked.append(given) or 0.2)
+    return asked
+
+
+def mark_by_logits(model, drawn):
+    """Mark as many as the logits say in their fourth digits: any change of the clock shows."""
+    n = len(drawn.target)
+    with torch.no_grad():
+        told = model(drawn.inputs).double().abs().sum().item()
+    return torch.arange(n) < int(told * 1e4) % (n + 1)
 
 
 def count(model, length, rule, task="order", seed=3):
-    """What is right with a rule on top, by evaluate."""
+    """What is marked with a rule on top."""
     with apply_step_rule(model, rule):
-        score = evaluate(model, TASKS[task].sample(TESTED[length], length, seed))
-    return round(score.accuracy * score.n_sequences)
+        drawn = TASKS[task].sample(TESTED[length], length, seed)
+        return int(mark_by_logits(model, drawn).sum())
 
 
 def test_a_run_counts_one_model_under_every_clock(short):
     found = run_star("order", "cls_last", "dead_zone", 3, halves=True, **PLAN)
     model = start_readout("order", "cls_last", 3, step_rule=dead_zone_step)
     train(model, TASKS["order"].sample, (9, 12), 16, seed=3)
-    tau = choose_tau(model, TASKS["order"].sample(20, 12, 10_003))
-    stop = partial(snap, tau=tau)
-    assert found["tau"] == tau
+    [(_, tried)] = short
+    assert torch.equal(tried.inputs, TASKS["order"].sample(20, 12, 10_003).inputs)
+    assert found["tau"] == 0.2
+    stop, every = partial(snap, tau=0.2), []
     for length in TESTED:
         slow = partial(length_normalised, length=length, trained_length=12)
         wanted = [count(model, length, rule) for rule in (torch.clone, stop, slow)]
         assert [found[f"{k}_{length}"] for k in ("right", "snapped", "slowed")] == wanted
+        every.append(wanted)
+    assert len(set(zip(*every, strict=True))) == 3  # no clock is another
     with apply_halves(model, stop, torch.clone):
         assert found["decay_96"] == count(model, 96, torch.clone)
     with apply_halves(model, torch.clone, stop):
         assert found["write_96"] == count(model, 96, torch.clone)
     assert found["parameters"] == sum(weight.numel() for weight in model.parameters())
+
+
+@pytest.mark.parametrize("piece", [1, 8, 25, 1000])
+def test_sequences_in_pieces_are_marked_as_at_once(piece, monkeypatch):
+    monkeypatch.setattr(readouts, "PIECE", piece)
+    model, drawn = start_readout("order", "cls_last"), TASKS["order"].sample(7, 8, 0)
+    marks = readouts.mark_pieces(model, drawn)
+    assert torch.equal(marks, model(drawn.inputs).argmax(1) == drawn.target)
 
 
 class Fixed(nn.Module):
@@ -85,6 +110,7 @@ def sample(batch, length, seed):
 
 def test_counting_chooses_the_rule_by_the_length_and_stops_at_chance(monkeypatch):
     monkeypatch.setattr(star, "STAR_TESTED", {8: 6, 16: 6, 32: 6, 64: 6, 128: 6})
+    monkeypatch.setattr(star, "is_chance", lambda *_: False)
     task = TASKS["order"]._replace(sample_test=sample)
     asked = []
 
@@ -158,8 +184,8 @@ def test_the_grid_is_a_star_trained_as_the_readouts_were():
         run_star("order", "max", "relu")
 
 
-def test_every_threshold_is_counted_on_the_same_sequences(monkeypatch):
-    monkeypatch.setattr(taus, "TRIED", {24: 9, 48: 5})
+def test_every_threshold_is_counted_on_the_same_sequences(short, monkeypatch):
+    monkeypatch.setattr(taus, "TRIED", {24: 40, 48: 30})
     found = run_taus("order", seed=3, **PLAN)
     model = start_readout("order", "cls_last", 3)
     train(model, TASKS["order"].sample, (9, 12), 16, seed=3)

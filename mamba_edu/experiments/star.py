@@ -78,17 +78,25 @@ def run_star(
     lengths = fit_lengths(lengths, plan.shortest)
     losses = average_losses(train(model, plan.sample, lengths, steps, seed=seed))
     tau = choose_tau(model, plan.sample(N_TRIED, lengths[-1], FIRST_TRIED + seed))
+    counts = _count_clocks(model, plan, seed, tau, lengths[-1], HALVED_AT if halves else 0)
+    trained = sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
+    return {"tau": tau} | counts | {"parameters": trained} | losses
+
+
+def _count_clocks(
+    model: SequenceClassifier, plan: Task, seed: int, tau: float, trained_to: int, halved_at: int
+) -> dict[str, int | float]:
+    """Count and measure with every clock, in the order of the columns."""
     stop = partial(snap, tau=tau)
-    counts = {
+    opened = plan.sample_test(N_OPENED, HALVED_AT, seed)
+    return {
         **count_ruled(model, plan, seed, "right", lambda length: None),
         **count_ruled(model, plan, seed, "snapped", lambda length: stop),
-        **count_ruled(model, plan, seed, "slowed", lambda n: slow_down(n, lengths[-1])),
-        **count_halves(model, plan, seed, stop, HALVED_AT if halves else 0),
+        **count_ruled(model, plan, seed, "slowed", lambda length: slow_down(length, trained_to)),
+        **count_halves(model, plan, seed, stop, halved_at),
+        "kept": measure_kept(model, opened),
+        "kept_snapped": measure_kept(model, opened, stop),
     }
-    opened = plan.sample_test(N_OPENED, HALVED_AT, seed)
-    kept = {"kept": measure_kept(model, opened), "kept_snapped": measure_kept(model, opened, stop)}
-    trained = sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
-    return {"tau": tau} | counts | kept | {"parameters": trained} | losses
 
 
 def slow_down(length: int, trained_length: int) -> Rule:

@@ -1,8 +1,8 @@
 """What every threshold of a snap costs where a model was trained, and buys further on."""
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from functools import partial
+from itertools import product
 
 from mamba_edu._checks import check_counts
 from mamba_edu.experiments.block_parts import N_WINDOWS
@@ -40,14 +40,10 @@ def run_taus(
     plan, model = TASKS[task], start_readout(task, readout, seed)
     train(model, plan.sample, fit_lengths(lengths, plan.shortest), steps, seed=seed)
     counts = {}
-    for length, n_sequences in TRIED.items():
-        drawn = plan.sample_test(n_sequences, length, seed)
-        for number, tau in enumerate((None, *TAUS)):
-            rule = nullcontext() if tau is None else apply_step_rule(model, partial(snap, tau=tau))
-            with rule:
-                right = int(mark_pieces(model, drawn).sum())
-            ours, of = name_counts(number, length)
-            counts |= {ours: right, of: n_sequences}
+    for (number, tau), (length, n) in product(enumerate((0.0, *TAUS)), TRIED.items()):
+        with apply_step_rule(model, partial(snap, tau=tau)):
+            right = int(mark_pieces(model, plan.sample_test(n, length, seed)).sum())
+        counts |= dict(zip(name_counts(number, length), (right, n), strict=True))
     return counts
 
 

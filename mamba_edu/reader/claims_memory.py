@@ -96,5 +96,5 @@ MEMORY_CLAIMS = (
         "n11.kept",
         "Snapped, more needle states keep a tenth of the first of 8192 tokens.",
         *(STAR, f"needle, {END}, snapped", f"needle, {END}, as trained", "kept"),
-    ),
+    )._replace(unit="of the states"),
 )
