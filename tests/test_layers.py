@@ -192,7 +192,8 @@ def test_the_state_stays_single_precision_in_a_half_precision_block():
 
 def test_a_step_rule_is_obeyed():
     """With a clock that stands still, only the skip term is left of the scan."""
-    block = make_block(step_rule=torch.zeros_like)
+    block = make_block()
+    block.step_rule = torch.zeros_like
     delta, _, _ = block.select(rand(BATCH, LENGTH, 2 * D_MODEL))
     assert (delta == 0).all()
     _, state = block(rand(BATCH, LENGTH, D_MODEL), return_state=True)

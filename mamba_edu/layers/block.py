@@ -49,12 +49,14 @@ class MambaBlock(nn.Module):
         delta_range: shortest and longest step size at the start.
         bias: whether in_proj and out_proj have one.
         conv_bias: whether the convolution has one.
-        step_rule: from the raw step size to one of at least 0.
+        step_rule: from the raw step size to one of at least 0, not falling; such as
+            partial(dead_zone_step, width=0.05).
         method: how to scan, as in selective_scan.
 
     Raises:
         TypeError: if a size is not an int or a bound not a number.
-        ValueError: if a size or bound is out of range.
+        ValueError: if a size or bound is out of range, or step_rule can make no step in
+            delta_range.
 
     Source: Gu & Dao 2023 (arXiv:2312.00752), Figure 3, and mamba_simple.py of their code. Theirs
     takes no mask; a step size is theirs for softplus_step only.
@@ -81,7 +83,7 @@ class MambaBlock(nn.Module):
         delta_rank = math.ceil(d_model / 16) if delta_rank == "auto" else delta_rank
         self.in_proj = nn.Linear(d_model, 2 * d_inner, bias=bias)
         self.conv1d = nn.Conv1d(d_inner, d_inner, d_conv, groups=d_inner, bias=conv_bias)
-        self.dt_proj = StepProjection(delta_rank, d_inner, delta_range)
+        self.dt_proj = StepProjection(delta_rank, d_inner, delta_range, step_rule)
         self.x_proj = nn.Linear(d_inner, delta_rank + 2 * d_state, bias=False)
         self.A_log = nn.Parameter(start_rates(d_inner, d_state))
         self.D = nn.Parameter(torch.ones(d_inner))

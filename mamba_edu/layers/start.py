@@ -13,8 +13,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from mamba_edu._checks import check_counts, check_interval
+from mamba_edu.steps import softplus_step
 
 SHORTEST, LONGEST = 1e-4, 0.1  # the step sizes that a fresh block may have
+FAR, HALVINGS, NEAR = 40.0, 80, 0.01  # raw steps to look among, how often, and how near is right
 
 
 class StepProjection(nn.Module):
@@ -27,16 +29,26 @@ class StepProjection(nn.Module):
         delta_rank: how many numbers x_proj makes of a token for its step sizes.
         d_inner: the number of channels.
         delta_range: shortest and longest step size at the start.
+        step_rule: what makes steps of the raw ones; the bias starts where it gives such steps.
+
+    Raises:
+        ValueError: if the rule gives no such steps: every channel would stand still, or run.
 
     Source: the official code of Gu & Dao 2023 (arXiv:2312.00752), mamba_simple.py.
     """
 
-    def __init__(self, delta_rank: int, d_inner: int, delta_range: tuple[float, float]):
+    def __init__(
+        self,
+        delta_rank: int,
+        d_inner: int,
+        delta_range: tuple[float, float],
+        step_rule: Callable[[Tensor], Tensor] = softplus_step,
+    ):
         super().__init__()
         check_counts(1, delta_rank=delta_rank, d_inner=d_inner)
         weight = torch.empty(d_inner, delta_rank).uniform_(-1, 1) / math.sqrt(delta_rank)
         self.weight = nn.Parameter(weight)
-        self.bias = nn.Parameter(invert_softplus(draw_steps(d_inner, delta_range)))
+        self.bias = nn.Parameter(invert_rule(step_rule, draw_steps(d_inner, delta_range)))
 
     def forward(
         self, low: Float[Tensor, "batch length delta_rank"]
@@ -65,6 +77,36 @@ def draw_steps(
 def invert_softplus(delta: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     """Find the number whose softplus is delta: log(exp(delta) - 1), for any delta above 0."""
     return delta + torch.log(-torch.expm1(-delta))
+
+
+@torch.no_grad()
+def invert_rule(
+    step_rule: Callable[[Tensor], Tensor], delta: Float[Tensor, " d_inner"]
+) -> Float[Tensor, " d_inner"]:
+    """Find the raw steps of which a rule makes delta, by halving what they lie between.
+
+    Args:
+        step_rule: a rule that does not fall: a larger raw step gives no smaller step.
+        delta: step sizes above 0.
+
+    Raises:
+        ValueError: if it comes within 1 % of one of them nowhere between -40 and 40.
+    """
+    if step_rule is softplus_step:
+        return invert_softplus(delta)
+    low, high = (torch.full_like(delta, edge, dtype=torch.float64) for edge in (-FAR, FAR))
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        is_low = step_rule(middle) < delta
+        low, high = torch.where(is_low, middle, low), torch.where(is_low, high, middle)
+    found = step_rule(high)
+    if not ((found - delta).abs() <= NEAR * delta).all():
+        raise ValueError(
+            f"step_rule must be able to make steps of {delta.min():.3g} to {delta.max():.3g}, "
+            f"which the block is to start with; the nearest are {found.min():.3g} to "
+            f"{found.max():.3g}"
+        )
+    return high.to(delta.dtype)
 
 
 def start_rates(d_inner: int, d_state: int) -> Float[Tensor, "d_inner d_state"]:

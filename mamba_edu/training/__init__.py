@@ -8,10 +8,13 @@ from mamba_edu.training.checkpoint import (
 )
 from mamba_edu.training.judging import Score, describe_training, evaluate, mark_sequences
 from mamba_edu.training.loop import Step, schedule_rate, train
+from mamba_edu.training.tau import TAUS, choose_tau
 
 __all__ = [
+    "TAUS",
     "Score",
     "Step",
+    "choose_tau",
     "describe_training",
     "evaluate",
     "load_checkpoint",
