@@ -4,6 +4,7 @@ from pathlib import Path
 
 from mamba_edu.experiments.block_parts import BLOCK_PARTS, CURRICULUM, STEP_STARTS
 from mamba_edu.experiments.cls_position import CLS_POSITION
+from mamba_edu.experiments.million import MILLION_GRID
 from mamba_edu.experiments.readout_grids import HARD_GRID, READOUT_GRID, SCALE_GRID
 from mamba_edu.experiments.signals import SIGNALS
 from mamba_edu.experiments.sweeping import Sweep
@@ -15,6 +16,7 @@ SWEEPS: dict[str, Sweep] = {
     "cls_position": CLS_POSITION,
     "curriculum": CURRICULUM,
     "hard_tasks": HARD_GRID,
+    "million": MILLION_GRID,
     "readouts": READOUT_GRID,
     "scale": SCALE_GRID,
     "signals": SIGNALS,

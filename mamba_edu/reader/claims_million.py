@@ -1,0 +1,87 @@
+"""Claims about a million tokens, decided by the tables `million` and `readouts`."""
+
+from collections.abc import Callable
+
+from mamba_edu.experiments import pair_results
+from mamba_edu.reader.claim import SHARE, Claim, Rows, claim_enough, claim_more, gain, over_half
+
+TABLE, MILLION = "million", 2**20
+TASKS = ("needle", "majority", "order")
+
+
+def fetch_lengths(setting: str, near: int, far: int) -> Callable[[], Rows]:
+    """Make what fetches how much more one setting gets right at one length than at another."""
+
+    def fetch() -> Rows:
+        pairs = (pair_results(TABLE, length, right=setting) for length in (near, far))
+        return [
+            {"seed": one["seed"], "better": one["right"], "worse": other["right"]}
+            for one, other in zip(*pairs, strict=True)
+        ]
+
+    return fetch
+
+
+def fetch_state() -> Rows:
+    """Fetch what a learned query of the state gets right on 128 tokens of each task, without CLS."""
+    return [
+        {"task": task, **row}
+        for task in TASKS
+        for row in pair_results("readouts", 128, without=f"{task}, state")
+    ]
+
+
+TRAINED, SNAPPED = "random, cls_last, as trained", "random, cls_last, snapped"
+MILLION_CLAIMS = (
+    Claim(
+        key="n12.forgets",
+        says="As trained, CLS finds fewer needles among a million tokens than among 128.",
+        measure=gain,
+        margin=0.2,
+        unit=SHARE,
+        rows=fetch_lengths(TRAINED, 128, MILLION),
+    ),
+    claim_more(
+        "n12.zero",
+        "Among a million tokens, CLS finds more needles once small steps are exactly 0.",
+        *(TABLE, SNAPPED, TRAINED, MILLION),
+    ),
+    claim_enough(
+        "n12.holds",
+        "With the zero, CLS finds more than half of the needles among a million tokens.",
+        *(TABLE, SNAPPED, MILLION),
+    ),
+    claim_more(
+        "n12.zero_text",
+        "Among a million tokens of text, CLS finds more needles once small steps are exactly 0.",
+        *(TABLE, "text, cls_last, snapped", "text, cls_last, as trained", MILLION),
+    ),
+    claim_more(
+        "n12.text_harder",
+        "With the zero, CLS finds fewer needles in a million tokens of text than of random filler.",
+        *(TABLE, SNAPPED, "text, cls_last, snapped", MILLION),
+    ),
+    claim_more(
+        "n12.fixed_clock",
+        "With the zero, a clock that listens finds more among a million than a fixed one.",
+        *(TABLE, SNAPPED, "random, cls_last, time-invariant, snapped", MILLION),
+    ),
+    claim_enough(
+        "n12.max",
+        "The maximum finds more than half of the needles in a million tokens of text.",
+        *(TABLE, "text, max", MILLION),
+    ),
+    Claim(
+        key="n12.state_for_cls",
+        says="A query of the state, without any CLS, gets more than half of each task right.",
+        measure=over_half,
+        margin=0.2,
+        unit=SHARE,
+        rows=fetch_state,
+    ),
+    claim_more(
+        "n12.cls_adds",
+        "Among 2048 tokens, CLS finds more needles than a query of the state.",
+        *("readouts", "needle, cls_last", "needle, state", 2048),
+    ),
+)
