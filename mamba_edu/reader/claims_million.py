@@ -23,7 +23,7 @@ def fetch_lengths(setting: str, near: int, far: int) -> Callable[[], Rows]:
 
 
 def fetch_state() -> Rows:
-    """Fetch what a learned query of the state gets right on 128 tokens of each task, without CLS."""
+    """Fetch what a query of the state, without CLS, gets right on 128 tokens of each task."""
     return [
         {"task": task, **row}
         for task in TASKS
