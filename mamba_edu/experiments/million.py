@@ -9,7 +9,7 @@ from mamba_edu.experiments.readout_grids import PARTS, name_setting
 from mamba_edu.experiments.readouts import LENGTHS, start_readout
 from mamba_edu.experiments.sweeping import Sweep
 from mamba_edu.models import SequenceClassifier
-from mamba_edu.steps import apply_step_rule, snap
+from mamba_edu.steps import LateZero, apply_step_rule, snap
 from mamba_edu.tasks import Batch, sample_needle, sample_text_needle
 from mamba_edu.training import choose_tau, train
 
@@ -26,6 +26,7 @@ def run_million(
     filler: str,
     readout: str = "cls_last",
     snapped: bool = False,
+    late_zero: bool = False,
     part: str | None = None,
     seed: int = 0,
     steps: int = 400,
@@ -39,6 +40,7 @@ def run_million(
             of the training and of the test sequences too.
         snapped: whether small steps are set to exactly 0, below a tau that choose_tau takes on
             random filler of the training length. Nothing longer, and no text, is looked at.
+        late_zero: whether the model is trained with LateZero for its step rule.
         steps: of training.
         asked: how many sequences of which length are tested.
 
@@ -48,11 +50,12 @@ def run_million(
     Raises:
         ValueError: for another filler, read-out or part.
     """
-    check_flags(snapped=snapped)
+    check_flags(snapped=snapped, late_zero=late_zero)
     if filler not in FILLERS:
         raise ValueError(f"filler must be one of {sorted(FILLERS)}; it is {filler!r}")
     model = start_readout("needle", readout, seed, part=part)
-    train(model, sample_needle, LENGTHS, steps, seed=seed)
+    sample = learn_zero(model, steps) if late_zero else sample_needle
+    train(model, sample, LENGTHS, steps, seed=seed)
     tried = sample_needle(N_TRIED, LENGTHS[-1], FIRST_TRIED + seed)
     tau = choose_tau(model, tried) if snapped else 0.0
     counts: dict[str, int | float] = {"tau": tau}
@@ -61,6 +64,15 @@ def run_million(
             drawn = FILLERS[filler](n_sequences, length, seed)
             counts |= {f"right_{length}": count_right(model, drawn), f"n_{length}": n_sequences}
     return counts
+
+
+def learn_zero(model: SequenceClassifier, steps: int) -> Callable[..., Batch]:
+    """Give each block LateZero for its rule; return the sampler that moves it along."""
+    sample: Callable[..., Batch] = sample_needle
+    for layer in model.blocks.layers:
+        layer.mixer.step_rule = LateZero()
+        sample = layer.mixer.step_rule.follow(sample, steps)
+    return sample
 
 
 def count_right(model: SequenceClassifier, batch: Batch) -> int:
@@ -72,6 +84,7 @@ def count_right(model: SequenceClassifier, batch: Batch) -> int:
 def list_million() -> dict[str, dict[str, object]]:
     """List the settings of the grid: names and keywords of run_million."""
     ends = {"as trained": {}, "snapped": {"snapped": True}}
+    ends |= {"late zero": {"late_zero": True, "steps": 800}}
     grid = {
         name_setting(filler, "cls_last", end): {"filler": filler} | more
         for filler in FILLERS

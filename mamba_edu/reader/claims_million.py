@@ -32,6 +32,7 @@ def fetch_state() -> Rows:
 
 
 TRAINED, SNAPPED = "random, cls_last, as trained", "random, cls_last, snapped"
+LATE = "random, cls_last, late zero"
 MILLION_CLAIMS = (
     Claim(
         key="n12.forgets",
@@ -43,27 +44,42 @@ MILLION_CLAIMS = (
     ),
     claim_more(
         "n12.zero",
-        "Among a million tokens, CLS finds more needles once small steps are exactly 0.",
+        "Among a million tokens, CLS finds more needles snapped than as trained.",
         *(TABLE, SNAPPED, TRAINED, MILLION),
     ),
     claim_enough(
         "n12.holds",
-        "With the zero, CLS finds more than half of the needles among a million tokens.",
+        "Snapped, CLS finds more than half of the needles among a million tokens.",
         *(TABLE, SNAPPED, MILLION),
     ),
     claim_more(
         "n12.zero_text",
-        "Among a million tokens of text, CLS finds more needles once small steps are exactly 0.",
+        "Among a million tokens of text, CLS finds more needles snapped than as trained.",
         *(TABLE, "text, cls_last, snapped", "text, cls_last, as trained", MILLION),
     ),
     claim_more(
+        "n12.late",
+        "Trained with a zero that comes late, CLS finds more among a million than as trained.",
+        *(TABLE, LATE, TRAINED, MILLION),
+    ),
+    claim_enough(
+        "n12.late_holds",
+        "With the late zero, CLS finds more than half of the needles among a million tokens.",
+        *(TABLE, LATE, MILLION),
+    ),
+    claim_enough(
+        "n12.late_text",
+        "With the late zero, CLS finds more than half of the needles in a million of text.",
+        *(TABLE, "text, cls_last, late zero", MILLION),
+    ),
+    claim_more(
         "n12.text_harder",
-        "With the zero, CLS finds fewer needles in a million tokens of text than of random filler.",
-        *(TABLE, SNAPPED, "text, cls_last, snapped", MILLION),
+        "With the late zero, CLS finds fewer needles in a million of text than of random filler.",
+        *(TABLE, LATE, "text, cls_last, late zero", MILLION),
     ),
     claim_more(
         "n12.fixed_clock",
-        "With the zero, a clock that listens finds more among a million than a fixed one.",
+        "Snapped, a clock that listens finds more among a million tokens than a fixed one.",
         *(TABLE, SNAPPED, "random, cls_last, time-invariant, snapped", MILLION),
     ),
     claim_enough(
