@@ -46,23 +46,31 @@ def test_the_search_ends_at_the_first_loss_though_a_larger_threshold_wins_it_bac
     assert choose_tau(Clockwork(), batches, (0.1, 0.3)) == 0.3
 
 
+@pytest.mark.parametrize(("allowed", "tau"), [(0.0, 0.01), (0.24, 0.01), (0.25, 0.1), (0.5, 0.3)])
+def test_what_may_be_lost_is_counted_from_the_accuracy_before(allowed, tau):
+    batch = make_batch(0.02, 0.2, 1.0, 2.0)
+    assert choose_tau(Clockwork(), batch, allowed=allowed) == tau
+
+
 def test_a_single_batch_is_a_whole_set():
     assert choose_tau(Clockwork(), make_batch(0.05, 1.0)) == 0.03
     assert TAUS == (0.003, 0.01, 0.03, 0.1, 0.3)
 
 
 @pytest.mark.parametrize(
-    ("model", "taus", "error", "message"),
+    ("plan", "error", "message"),
     [
-        (Clockwork(), (0.1, 0.03), ValueError, r"taus must rise; they are \(0.1, 0.03\)"),
-        (Clockwork(), (0.1, 0.1), ValueError, "taus must rise"),
-        (Clockwork(), (0, 0.1), ValueError, r"taus\[0\] must be a finite number above 0; it is 0"),
-        (Clockwork(), ("a",), TypeError, r"taus\[0\] must be a number; its type is str"),
+        ({"taus": (0.1, 0.03)}, ValueError, r"taus must rise; they are \(0.1, 0.03\)"),
+        ({"taus": (0.1, 0.1)}, ValueError, "taus must rise"),
+        ({"taus": (0, 0.1)}, ValueError, r"taus\[0\] must be a finite number above 0; it is 0"),
+        ({"taus": ("a",)}, TypeError, r"taus\[0\] must be a number; its type is str"),
+        ({"allowed": 1.0}, ValueError, "allowed must be a share from 0 to below 1; it is 1.0"),
+        ({"allowed": -0.1}, ValueError, "allowed must be a share from 0 to below 1; it is -0.1"),
     ],
 )
-def test_thresholds_that_make_no_sense_are_refused(model, taus, error, message, as_reader):
+def test_plans_that_make_no_sense_are_refused(plan, error, message, as_reader):
     with pytest.raises(error, match=message):
-        choose_tau(model, make_batch(0.05), taus)
+        choose_tau(Clockwork(), make_batch(0.05), **plan)
 
 
 def test_a_model_without_a_clock_is_refused():

@@ -14,9 +14,11 @@ from mamba_edu.experiments.signals import (
     measure_signals,
     run_signal,
 )
+from mamba_edu.experiments.star import run_star, unfold_star
 from mamba_edu.experiments.summary import Summary, summarize
 from mamba_edu.experiments.sweeping import Sweep, estimate_minutes, run_sweep
 from mamba_edu.experiments.tables import read_table, write_table
+from mamba_edu.experiments.taus import name_counts, run_taus
 from mamba_edu.experiments.verify import find_changes, find_strays
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "measure_answers",
     "measure_clock",
     "measure_signals",
+    "name_counts",
     "pair_results",
     "pool_interval",
     "predict_interval",
@@ -45,10 +48,13 @@ __all__ = [
     "run_readout",
     "run_signal",
     "run_small",
+    "run_star",
     "run_sweep",
+    "run_taus",
     "start_readout",
     "start_small",
     "summarize",
     "train_cls",
+    "unfold_star",
     "write_table",
 ]

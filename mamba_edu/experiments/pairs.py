@@ -2,6 +2,7 @@
 
 from mamba_edu.experiments.counts import find_count
 from mamba_edu.experiments.shipped import load_results
+from mamba_edu.experiments.star import unfold_star
 from mamba_edu.experiments.tables import Row
 
 
@@ -11,7 +12,7 @@ def pair_results(
     """Set what several settings of a shipped table measured side by side, a row for each seed.
 
     Args:
-        table: as load_results takes it.
+        table: as load_results takes it. A setting of the star ends in the way it was used.
         measure: the column that is taken, to two digits; or a length, for the share of sequences
             that is right there. A run that had stopped at chance counts with its last share.
         settings: the name of a column to come -> a setting of the table.
@@ -23,6 +24,7 @@ def pair_results(
         ValueError: if the table lacks a setting, the column, or a seed in one of the settings.
     """
     rows = load_results(table)
+    rows = unfold_star(rows) if table == "star" else rows
     columns = {}
     for name, setting in settings.items():
         found = [row for row in rows if row["setting"] == setting]

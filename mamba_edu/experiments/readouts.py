@@ -1,7 +1,7 @@
 """Every read-out on every task it is for: the grid behind notebooks 07 to 09."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from jaxtyping import Bool
@@ -12,6 +12,7 @@ from mamba_edu.experiments.block_parts import N_WINDOWS, OURS, average_losses
 from mamba_edu.layers import take_out
 from mamba_edu.models import SequenceClassifier
 from mamba_edu.readout import make_readout
+from mamba_edu.steps import softplus_step
 from mamba_edu.tasks import TASKS, Batch, Task
 from mamba_edu.training import mark_sequences, train
 
@@ -31,6 +32,7 @@ def start_readout(
     d_state: int = 8,
     bidirectional: bool = False,
     part: str | None = None,
+    step_rule: Callable[[Tensor], Tensor] = softplus_step,
 ) -> SequenceClassifier:
     """Start the small model of the course for a task, with a read-out.
 
@@ -40,6 +42,7 @@ def start_readout(
         seed: of its start; random numbers elsewhere stay as they were.
         n_layers, d_state, bidirectional: as SequenceClassifier takes them.
         part: what is taken out of its blocks, as in take_out; None for nothing.
+        step_rule: as MambaBlock takes it.
 
     Raises:
         ValueError: for another task, read-out or part, or a size that is out of range.
@@ -50,7 +53,7 @@ def start_readout(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         read = make_readout(readout, D_MODEL, D_INNER, d_state)
-        more = {"allow_blind": True, "bidirectional": bidirectional}
+        more = {"allow_blind": True, "bidirectional": bidirectional, "step_rule": step_rule}
         model = SequenceClassifier(*sizes, read, D_MODEL, n_layers, d_state, OURS, **more)
     return model if part is None else take_out(model, part)
 
@@ -124,12 +127,17 @@ def walk_lengths(
         if length == other:
             continue
         drawn = task.sample_test(n_sequences, length, seed)
-        rows = torch.arange(n_sequences).split(max(1, PIECE // length))
-        marks = mark_sequences(model, (drawn.take(piece) for piece in rows))
+        marks = mark_pieces(model, drawn)
         yield length, drawn, marks
         lost = lost + 1 if is_chance(int(marks.sum()), n_sequences, task.chance) else 0
         if lost == 2:
             return
+
+
+def mark_pieces(model: torch.nn.Module, drawn: Batch) -> Bool[Tensor, " batch"]:
+    """Mark what a model gets right, a few sequences at a time: so many tokens as memory is for."""
+    rows = torch.arange(len(drawn.target)).split(max(1, PIECE // drawn.inputs.shape[1]))
+    return mark_sequences(model, (drawn.take(piece) for piece in rows))
 
 
 def is_chance(right: int, n_sequences: int, chance: float) -> bool:

@@ -7,8 +7,10 @@ from mamba_edu.experiments.cls_position import CLS_POSITION
 from mamba_edu.experiments.million import MILLION_GRID
 from mamba_edu.experiments.readout_grids import HARD_GRID, READOUT_GRID, SCALE_GRID
 from mamba_edu.experiments.signals import SIGNALS
+from mamba_edu.experiments.star import STAR
 from mamba_edu.experiments.sweeping import Sweep
 from mamba_edu.experiments.tables import Row, read_table
+from mamba_edu.experiments.taus import TAU_GRID
 
 RESULTS = Path(__file__).parents[1] / "results"
 SWEEPS: dict[str, Sweep] = {
@@ -20,7 +22,9 @@ SWEEPS: dict[str, Sweep] = {
     "readouts": READOUT_GRID,
     "scale": SCALE_GRID,
     "signals": SIGNALS,
+    "star": STAR,
     "step_starts": STEP_STARTS,
+    "taus": TAU_GRID,
 }
 
 

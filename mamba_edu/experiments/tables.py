@@ -10,6 +10,7 @@ from pathlib import Path
 Row = dict[str, str | int | float]
 
 FIRST = ("setting", "seed", "plan", "torch", "cpu_seconds")  # then what the run measured
+KINDS = ("right", "depth", "snapped", "slowed", "decay", "write", "tau")  # of what is counted
 TEXTS = ("setting", "plan", "torch", "versions")
 
 
@@ -162,7 +163,8 @@ def _check_accuracy(row: Row) -> None:
 def list_pairs(columns: Iterable[str]) -> list[tuple[str, str]]:
     """List the pairs of columns that hold a count and of how many, in the order of the columns.
 
-    right_512 goes with n_512, and depth_3, the third eighth of the depth, with n_depth_3.
+    right_512 goes with n_512, depth_3, the third eighth of the depth, with n_depth_3, and
+    snapped_512 or tau2_512, right under another rule for the step sizes, with n_snapped_512.
 
     Raises:
         ValueError: if one of a pair is missing.
@@ -178,4 +180,4 @@ def list_pairs(columns: Iterable[str]) -> list[tuple[str, str]]:
 def _is_count(name: str) -> bool:
     """Tell whether a column counts what was right."""
     kind, _, number = name.rpartition("_")
-    return kind in ("right", "depth") and number.isdigit()
+    return kind.rstrip("0123456789") in KINDS and number.isdigit()

@@ -29,8 +29,8 @@ def find_changes(old: Row, new: Row) -> list[str]:
         raise ValueError(f"rows must be of the same run; they are of {runs[0]} and {runs[1]}")
     found = [{name or "all": pair for name, pair in list_counts(row).items()} for row in (old, new)]
     for each, row in zip(found, (old, new), strict=True):
-        depths = [pair for pair in list_pairs(row) if pair[0].startswith("depth")]
-        each |= {ours: (row[ours], row[of]) for ours, of in depths if row[of]}
+        others = [pair for pair in list_pairs(row) if not pair[0].startswith("right")]
+        each |= {ours: (row[ours], row[of]) for ours, of in others if row[of]}
     return [
         f"{name}: {found[0][name][0]} of {found[0][name][1]} in the table, now {right} of {of}"
         for name, (right, of) in found[1].items()

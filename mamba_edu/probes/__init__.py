@@ -3,6 +3,7 @@
 from mamba_edu.probes.attention import measure_hidden_attention
 from mamba_edu.probes.blocks import BlockSignals, read_block
 from mamba_edu.probes.groups import Steps, group_steps, mark_tokens
+from mamba_edu.probes.halves import apply_halves
 from mamba_edu.probes.influence import measure_influence, open_classifier
 from mamba_edu.probes.margins import Constancy, measure_constancy, measure_margins
 from mamba_edu.probes.memory import (
@@ -38,6 +39,7 @@ __all__ = [
     "Constancy",
     "Steps",
     "Trace",
+    "apply_halves",
     "count_written",
     "find_states",
     "group_steps",

@@ -8,6 +8,7 @@ from typing import Any
 
 from mamba_edu.experiments import pair_results
 from mamba_edu.reader.claim import SHARE, Claim, claim_enough, claim_more
+from mamba_edu.reader.claims_memory import MEMORY_CLAIMS
 from mamba_edu.reader.claims_million import MILLION_CLAIMS
 from mamba_edu.reader.claims_readouts import READOUT_CLAIMS
 
@@ -98,5 +99,5 @@ FIRST_CLAIMS = (
     ),
 )
 
-ALL_CLAIMS = (*FIRST_CLAIMS, *READOUT_CLAIMS, *MILLION_CLAIMS)
+ALL_CLAIMS = (*FIRST_CLAIMS, *READOUT_CLAIMS, *MEMORY_CLAIMS, *MILLION_CLAIMS)
 CLAIMS: dict[str, Claim] = {claim.key: claim for claim in ALL_CLAIMS}

@@ -47,6 +47,11 @@ MILLION_CLAIMS = (
         "Among a million tokens, CLS finds more needles snapped than as trained.",
         *(TABLE, SNAPPED, TRAINED, MILLION),
     ),
+    claim_more(
+        "n12.strict",
+        "A snap that may lose one in fifty at 128 finds more among a million than a strict one.",
+        *(TABLE, SNAPPED, "random, cls_last, snapped, none lost", MILLION),
+    ),
     claim_enough(
         "n12.holds",
         "Snapped, CLS finds more than half of the needles among a million tokens.",
