@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, six09
+from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n12, six09
 from mamba_edu.reader import Claim, Question, judge
 from mamba_edu.reader.guess import write_still
 
-MODULES = (n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, six09)
+MODULES = (n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n12, six09)
 QUESTIONS = {
     question.key: question
     for module in MODULES
@@ -61,6 +61,9 @@ RIGHT = {
     "n09.order": ("the maximum most, then the mean, then CLS", 0.0),
     "n09.lost": ("nearly always the same class, and it is sure", 0.95),
     "n09.no_state": ("needle and trigger", 1.0),
+    "n12.carried": ("h, and the last three inputs of the convolution", 10),
+    "n12.kept": ("more than 100 MB", 256),
+    "n12.put_right": ("one product and one sum for each number of the state", 12),
     "n09.six.front": ("no other token at all", 0),
     "n09.six.selective": ("its step size and its weights depend on the token", 6),
     "n09.six.step": ("twice as long", 69.3),

@@ -18,6 +18,7 @@ from mamba_edu.scan import (
     scan_ranks,
     selective_scan,
     send_tensors,
+    work_alone,
 )
 
 BATCH, LENGTH, D_INNER, D_STATE = 2, 13, 3, 4
@@ -145,6 +146,20 @@ def test_processes_work_on_one_sequence_and_a_lost_one_is_named_at_once(inputs):
 
 def cut_power_never(group):
     """Return at once."""
+
+
+def test_power_is_cut_once_the_file_is_there(tmp_path, monkeypatch):
+    told, path = [], tmp_path / "state"
+
+    def come(_):
+        told.append("waits")
+        path.write_text("")
+
+    monkeypatch.setattr("time.sleep", come)
+    monkeypatch.setattr("os.kill", lambda *_: told.append("killed"))
+    cut_power(None, when=path)
+    assert told == ["waits", "killed"]
+    assert work_alone(lambda: 7, None) == 7
 
 
 def test_what_no_other_process_can_run_is_refused(tmp_path, as_reader):

@@ -7,7 +7,7 @@ from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
 from mamba_edu.models import SequenceClassifier, StreamState, load_state, resume_stream, save_state
-from mamba_edu.models.streaming import name_tensors
+from mamba_edu.models._states import name_tensors
 
 BATCH, LENGTH, PIECE, N_SYMBOLS = 2, 23, 4, 7
 EXACT, TIGHT = {"rtol": 0, "atol": 0}, {"rtol": 1e-12, "atol": 1e-12}

@@ -7,8 +7,9 @@ from jaxtyping import Bool, Float, Shaped
 from torch import Tensor
 
 from mamba_edu.layers import cut_stream
+from mamba_edu.models._states import gather_state, name_tensors, start_state
 from mamba_edu.models.classifier import SequenceClassifier
-from mamba_edu.models.streaming import gather_state, name_tensors, read_piece, start_state
+from mamba_edu.models.streaming import read_piece
 from mamba_edu.scan import receive_tensors, send_tensors
 
 

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from mamba_edu._checks import check_counts, check_finite
 from mamba_edu._files import replace_file
+from mamba_edu.models._states import gather_state, name_tensors, start_state
 from mamba_edu.models.classifier import SequenceClassifier
-from mamba_edu.models.streaming import StreamState, gather_state, name_tensors, start_state
+from mamba_edu.models.streaming import StreamState
 
 KIND = "the state of a stream"
 
@@ -34,7 +35,7 @@ def save_state(state: StreamState, model: SequenceClassifier, path: str | Path) 
         raise TypeError(f"state must be a StreamState; its type is {type(state).__name__}")
     named = {name: tensor.detach().clone() for name, tensor in name_tensors(state).items()}
     check_finite(**named)
-    replace_file(Path(path), save(named, {"holds": KIND, "model": take_fingerprint(model)}))
+    replace_file(Path(path), save(named, {"holds": KIND, "model": _take_fingerprint(model)}))
 
 
 def load_state(model: SequenceClassifier, path: str | Path) -> StreamState:
@@ -59,7 +60,7 @@ def load_state(model: SequenceClassifier, path: str | Path) -> StreamState:
         raise ValueError(f"{path.name} must be a whole safetensors file: {error}") from None
     if told.get("holds") != KIND:
         raise ValueError(f"{path.name} must hold {KIND}; it holds {sorted(named)[:3]}")
-    if told.get("model") != take_fingerprint(model):
+    if told.get("model") != _take_fingerprint(model):
         raise ValueError(f"{path.name} must be of this model; one of other weights left it")
     try:
         return gather_state(named)
@@ -107,7 +108,7 @@ def resume_stream(
     return model.stream(inputs[:, :0], state=state)
 
 
-def take_fingerprint(model: SequenceClassifier) -> str:
+def _take_fingerprint(model: SequenceClassifier) -> str:
     """Compute what tells a model's weights from those of any other: their SHA-256."""
     weights = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
     return hashlib.sha256(save(weights)).hexdigest()

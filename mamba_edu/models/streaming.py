@@ -8,7 +8,6 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from mamba_edu.layers import MambaState
-from mamba_edu.layers.stack import refuse_pieces
 from mamba_edu.readout import ReadCLS, ReadLast, ReadMax, ReadMean
 
 # How a read-out of all before, one of a piece and the piece's share of the tokens become one.
@@ -17,8 +16,6 @@ JOINS: dict[type, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
     ReadMax: lambda before, piece, share: torch.maximum(before, piece),
     ReadMean: torch.lerp,
 }
-
-FIELDS = MambaState._fields
 
 
 class StreamState(NamedTuple):
@@ -77,32 +74,3 @@ def refuse_whole_readers(readout: object) -> None:
         'a stream must be read as it comes: by ReadCLS("last"), ReadLast, ReadMax or ReadMean; '
         f"the read-out is {given}"
     )
-
-
-def name_tensors(state: StreamState) -> dict[str, Tensor]:
-    """Name all that a state holds, for a file or for another process."""
-    parts = {
-        f"blocks.{number}.{field}": tensor
-        for number, one in enumerate(state.blocks)
-        for field, tensor in one._asdict().items()
-    }
-    return {"n_real": state.n_real, "read": state.read} | parts
-
-
-def gather_state(named: dict[str, Tensor]) -> StreamState:
-    """Put together what name_tensors has taken apart.
-
-    Raises:
-        KeyError: if a part is missing.
-    """
-    n_layers = (len(named) - 2) // 2
-    blocks = [MambaState(*(named[f"blocks.{k}.{f}"] for f in FIELDS)) for k in range(n_layers)]
-    return StreamState(blocks, named["n_real"], named["read"])
-
-
-def start_state(model: nn.Module, inputs: Tensor) -> StreamState:
-    """Make the state before the first token of these inputs."""
-    refuse_pieces(model.blocks.is_bidirectional)
-    refuse_whole_readers(model.readout)
-    with torch.no_grad():
-        return read_piece(model, inputs[:, :0], None, None)
