@@ -22,10 +22,6 @@ SLIPS = {
             ),
             "a new token makes its own",
         ),
-        (
-            lambda n_tokens, n_layers, d_attention, n_bytes: 2 * n_layers * d_attention * n_tokens,
-            "each takes n_bytes",
-        ),
     ],
     n12.check_join_mean: [
         (
@@ -42,13 +38,6 @@ SLIPS = {
             ),
             "as many times as it has tokens",
         ),
-        (
-            lambda mean, n_tokens, piece: (
-                (n_tokens * mean + piece.sum(0)) / (n_tokens + len(piece)),
-                n_tokens + 1,
-            ),
-            "not that of pieces",
-        ),
     ],
     n12.check_find_starts: [
         (
@@ -57,7 +46,6 @@ SLIPS = {
         ),
         (lambda keep, end: end_of_each(keep, end), "where each rank *ends*"),
         (lambda keep, end: torch.cat([end[:1] * 0, end])[:-1], "right for two ranks only"),
-        (lambda keep, end: start_with_next(keep, end), "goes with its own end"),
     ],
 }
 
@@ -68,13 +56,4 @@ def end_of_each(keep, end):
     for keep_r, end_r in zip(keep, end, strict=True):
         h = keep_r * h + end_r
         states.append(h)
-    return torch.stack(states)
-
-
-def start_with_next(keep, end):
-    """Let each rank leave what the next one should."""
-    h, states = end[0] * 0, []
-    for rank in range(len(end)):
-        states.append(h)
-        h = keep[(rank + 1) % len(keep)] * h + end[rank]
     return torch.stack(states)

@@ -136,10 +136,6 @@ CACHE_BYTES = Exercise(
             lambda **sizes: solve_cache_bytes(**sizes) * sizes["n_tokens"],
             "the scores of all pairs are not kept: a new token makes its own.",
         ),
-        Mistake(
-            lambda **sizes: solve_cache_bytes(**sizes | {"n_bytes": 1}),
-            "that counts numbers; each takes n_bytes.",
-        ),
     ),
 )
 
@@ -200,13 +196,6 @@ JOIN_MEAN = Exercise(
             ),
             "a piece counts as many times as it has tokens, not once.",
         ),
-        Mistake(
-            lambda mean, n_tokens, piece: (
-                solve_join_mean(mean, n_tokens, piece)[0],
-                n_tokens + 1,
-            ),
-            "the number of *tokens* is carried, not that of pieces.",
-        ),
     ),
     observe=walk_mean,
 )
@@ -250,10 +239,6 @@ FIND_STARTS = Exercise(
         Mistake(
             lambda keep, end: torch.cat([torch.zeros_like(end[:1]), end[:-1]]),
             "this is right for two ranks only: the third needs what the first has sent, too.",
-        ),
-        Mistake(
-            lambda keep, end: solve_find_starts(keep.roll(-1, 0), end),
-            "a rank's own keep goes with its own end.",
         ),
     ),
 )

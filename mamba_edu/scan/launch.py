@@ -111,17 +111,16 @@ def _run(
 
 def _collect(watched: Sequence[tuple[BaseProcess, Connection]]) -> list[Any]:
     """Wait for what each process tells, and name the one that stopped first."""
+    waiting = {pipe: rank for rank, (_, pipe) in enumerate(watched)}
     results: dict[int, Any] = {}
-    while len(results) < len(watched):
-        waiting = {pipe: rank for rank, (_, pipe) in enumerate(watched) if rank not in results}
-        for pipe in wait(list(waiting)):
-            rank = waiting[pipe]
-            kind, told = _read(pipe, watched[rank][0])
-            if kind == "failed":
-                raise RuntimeError(f"rank {rank} stopped with {told}")
-            if kind == "lost":
-                raise LostRank(_find_dead(watched) or told)
-            results[rank] = told
+    while waiting:
+        pipe = wait(list(waiting))[0]
+        rank = waiting.pop(pipe)
+        kind, results[rank] = _read(pipe, watched[rank][0])
+        if kind == "failed":
+            raise RuntimeError(f"rank {rank} stopped with {results[rank]}")
+        if kind == "lost":
+            raise LostRank(_find_dead([process for process, _ in watched]) or results[rank])
     return [results[rank] for rank in range(len(watched))]
 
 
@@ -134,18 +133,18 @@ def _read(pipe: Connection, process: BaseProcess) -> tuple[str, Any]:
         return "lost", "a process has stopped without a word"
 
 
-def _find_dead(watched: Sequence[tuple[BaseProcess, Connection]]) -> str:
+def _find_dead(processes: Sequence[BaseProcess]) -> str:
     """Name the process that has died by itself, if there is one."""
-    until = time.monotonic() + GRACE
-    while time.monotonic() < until:
-        for rank, (process, _) in enumerate(watched):
-            if process.exitcode not in (None, 0):
-                return (
-                    f"rank {rank} of {len(watched)} has stopped, exit code {process.exitcode}; "
-                    "the others were stopped too"
-                )
+    until, dead = time.monotonic() + GRACE, []
+    while not dead and time.monotonic() < until:
         time.sleep(0.02)
-    return ""
+        dead = [rank for rank, one in enumerate(processes) if one.exitcode not in (None, 0)]
+    if not dead:
+        return ""
+    return (
+        f"rank {dead[0]} of {len(processes)} has stopped, exit code "
+        f"{processes[dead[0]].exitcode}; the others were stopped too"
+    )
 
 
 def _stop(processes) -> None:
