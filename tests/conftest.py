@@ -14,7 +14,12 @@ settings.register_profile("break", settings.default, phases=[Phase.explicit, Pha
 # in place before their first import, and costs readers nothing: only the tests install it.
 MATHS = ["_checks", "discretize", "linear", "steps"]
 MATHS += [f"scan.{name}" for name in ("_arguments", "_chunks", "chunked", "dispatch", "fused")]
-MATHS += ["scan.loop", "scan.parallel", "scan.ssd"]  # all of scan but what numba reads
+MATHS += [
+    "scan.loop",
+    "scan.parallel",
+    "scan.ranks",
+    "scan.ssd",
+]  # all of scan but what numba reads
 MATHS += ["layers", "tokens", "readout", "models", "tasks", "training", "probes"]
 install_import_hook([f"mamba_edu.{name}" for name in MATHS], "beartype.beartype")
 

@@ -19,16 +19,18 @@ from slip_parts import (
     weigh,
 )
 from slips_memory import SLIPS as MEMORY
+from slips_million import SLIPS as MILLION
 from slips_reading import SLIPS as READING
 from slips_trial import SLIPS as TRIAL
 
-from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, n11
+from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, n11, n12
 
-MODULES = (n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, n11)
+MODULES = (n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, n11, n12)
 SLIPS = (
     READING
     | TRIAL
     | MEMORY
+    | MILLION
     | {
         n00.check_share_left: [
             (lambda keep, steps: sum(keep for _ in range(steps)), "a product, not a sum"),

@@ -5,11 +5,26 @@ import re
 
 import pytest
 
-from mamba_edu.exercises import n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, n11, six09
+from mamba_edu.exercises import (
+    n00,
+    n01,
+    n02,
+    n03,
+    n04,
+    n05,
+    n06,
+    n07,
+    n08,
+    n09,
+    n10,
+    n11,
+    n12,
+    six09,
+)
 from mamba_edu.reader import CLAIMS, Claim, Question, judge
 from mamba_edu.reader.guess import write_still
 
-MODULES = (n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, n11, six09)
+MODULES = (n00, n01, n02, n03, n04, n05, n06, n07, n08, n09, n10, n11, n12, six09)
 QUESTIONS = {
     question.key: question
     for module in MODULES
@@ -69,6 +84,9 @@ RIGHT = {
     "n11.snapped": ("nearly always", 0.97),
     "n11.half": ("neither alone", 0.7),
     "n11.one_for_all": ("attention over a clock with a dead zone, snapped", 0.95),
+    "n12.carried": ("h, and the last three inputs of the convolution", 10),
+    "n12.kept": ("more than 100 MB", 256),
+    "n12.put_right": ("one product and one sum for each number of the state", 12),
     "n09.six.front": ("no other token at all", 0),
     "n09.six.selective": ("its step size and its weights depend on the token", 6),
     "n09.six.step": ("twice as long", 69.3),

@@ -4,6 +4,7 @@ from mamba_edu.experiments.block_parts import average_losses, run_small, start_s
 from mamba_edu.experiments.cls_position import run_cls, train_cls
 from mamba_edu.experiments.counts import find_count, list_counts, list_depths
 from mamba_edu.experiments.intervals import bootstrap_interval, pool_interval, predict_interval
+from mamba_edu.experiments.million import count_right, run_million
 from mamba_edu.experiments.pairs import pair_results
 from mamba_edu.experiments.readouts import run_readout, start_readout
 from mamba_edu.experiments.recipe import describe_course, run_recipe
@@ -34,6 +35,7 @@ __all__ = [
     "Sweep",
     "average_losses",
     "bootstrap_interval",
+    "count_right",
     "describe_course",
     "estimate_minutes",
     "find_changes",
@@ -52,6 +54,7 @@ __all__ = [
     "pretrain_embedding",
     "read_table",
     "run_cls",
+    "run_million",
     "run_readout",
     "run_recipe",
     "run_signal",

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from mamba_edu.experiments.block_parts import BLOCK_PARTS, CURRICULUM, STEP_STARTS
 from mamba_edu.experiments.cls_position import CLS_POSITION
+from mamba_edu.experiments.million import MILLION_GRID
 from mamba_edu.experiments.readout_grids import HARD_GRID, LONG_GRID, READOUT_GRID, SCALE_GRID
 from mamba_edu.experiments.recipe import RECIPE
 from mamba_edu.experiments.signals import SIGNALS
@@ -19,6 +20,7 @@ SWEEPS: dict[str, Sweep] = {
     "curriculum": CURRICULUM,
     "hard_tasks": HARD_GRID,
     "long": LONG_GRID,
+    "million": MILLION_GRID,
     "readouts": READOUT_GRID,
     "recipe": RECIPE,
     "scale": SCALE_GRID,

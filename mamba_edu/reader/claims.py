@@ -10,6 +10,7 @@ from mamba_edu.experiments import pair_results
 from mamba_edu.reader.claim import SHARE, Claim, claim_enough, claim_more
 from mamba_edu.reader.claims_laws import LAW_CLAIMS
 from mamba_edu.reader.claims_memory import MEMORY_CLAIMS
+from mamba_edu.reader.claims_million import MILLION_CLAIMS
 from mamba_edu.reader.claims_readouts import READOUT_CLAIMS
 from mamba_edu.reader.claims_recipe import RECIPE_CLAIMS
 
@@ -100,5 +101,12 @@ FIRST_CLAIMS = (
     ),
 )
 
-TABLE = (*FIRST_CLAIMS, *READOUT_CLAIMS, *LAW_CLAIMS, *RECIPE_CLAIMS, *MEMORY_CLAIMS)
+TABLE = (
+    *FIRST_CLAIMS,
+    *READOUT_CLAIMS,
+    *LAW_CLAIMS,
+    *RECIPE_CLAIMS,
+    *MEMORY_CLAIMS,
+    *MILLION_CLAIMS,
+)
 CLAIMS: dict[str, Claim] = {claim.key: claim for claim in TABLE}

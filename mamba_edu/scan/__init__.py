@@ -7,7 +7,23 @@ One function, several ways to compute it that agree in value, gradient and state
 """
 
 from mamba_edu.scan.dispatch import explain, selective_scan
+from mamba_edu.scan.launch import cut_power, launch_ranks, work_alone
 from mamba_edu.scan.parallel import accumulate_steps, combine_steps
+from mamba_edu.scan.ranks import LostRank, join_ranks, receive_tensors, scan_ranks, send_tensors
 from mamba_edu.scan.ssd import scan_ssd
 
-__all__ = ["accumulate_steps", "combine_steps", "explain", "scan_ssd", "selective_scan"]
+__all__ = [
+    "LostRank",
+    "accumulate_steps",
+    "combine_steps",
+    "cut_power",
+    "explain",
+    "join_ranks",
+    "launch_ranks",
+    "receive_tensors",
+    "scan_ranks",
+    "scan_ssd",
+    "selective_scan",
+    "send_tensors",
+    "work_alone",
+]

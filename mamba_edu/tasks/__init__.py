@@ -16,6 +16,7 @@ from mamba_edu.tasks.synthetic import (
     sample_needle_pair,
     sample_trigger,
 )
+from mamba_edu.tasks.texts import load_licences, sample_text_needle
 from mamba_edu.tasks.votes import sample_early_majority, sample_majority
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Task",
     "draw_from",
     "load_digit_sequences",
+    "load_licences",
     "load_names",
     "load_recording",
     "sample_digits",
@@ -43,5 +45,6 @@ __all__ = [
     "sample_needle_pair",
     "sample_needles",
     "sample_order",
+    "sample_text_needle",
     "sample_trigger",
 ]

@@ -1,0 +1,143 @@
+"""One sequence over several processes: each scans its own piece, and one state is passed on."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from jaxtyping import Float
+from torch import Tensor
+
+from mamba_edu._checks import check_counts, check_flags, check_interval
+from mamba_edu.scan.dispatch import selective_scan
+
+START = timedelta(seconds=120)  # importing torch on a busy machine takes its time
+
+
+class LostRank(ConnectionError):
+    """A process that others wait for has stopped, or is silent for too long."""
+
+
+def join_ranks(rank: int, n_ranks: int, meeting: str | Path, timeout: float = 60.0) -> Any:
+    """Join the other processes that work on the same sequence, over sockets (gloo).
+
+    Args:
+        rank: which one this is, from 0: the order of their pieces.
+        n_ranks: how many there are.
+        meeting: a file that does not exist yet, in a folder that all can see; there they meet.
+        timeout: seconds that one may be silent when another waits for it, once all have come.
+
+    Returns:
+        Their process group. A default group of torch.distributed, `group.WORLD`, will do as well.
+
+    Raises:
+        TypeError: if a number is of another type.
+        ValueError: if it is out of range.
+        LostRank: if the others do not come.
+    """
+    check_counts(1, n_ranks=n_ranks)
+    check_counts(0, rank=rank)
+    check_interval(timeout=timeout)
+    if rank >= n_ranks:
+        raise ValueError(f"rank must be 0 to {n_ranks - 1}, of {n_ranks}; it is {rank}")
+    store = dist.FileStore(str(meeting), n_ranks)
+    try:
+        store.set(f"here{rank}", "")
+        store.wait([f"here{other}" for other in range(n_ranks)], START)
+        return dist.ProcessGroupGloo(store, rank, n_ranks, timedelta(seconds=timeout))
+    except RuntimeError as error:
+        raise LostRank(
+            f"rank {rank} must meet all of {n_ranks} ranks; they did not come: {error}"
+        ) from None
+
+
+def send_tensors(group: Any, to: int, *tensors: Tensor) -> None:
+    """Send tensors to another process.
+
+    Raises:
+        LostRank: if it has stopped, or takes them too late.
+    """
+    for tag, tensor in enumerate(tensors):
+        _wait(group, "send", to, tag, tensor.detach().contiguous())
+
+
+def receive_tensors(group: Any, source: int, *like: Tensor) -> list[Tensor]:
+    """Receive tensors from another process.
+
+    Args:
+        group: as join_ranks makes it.
+        source: which process.
+        like: tensors of the shapes and types that are to come; they are not changed.
+
+    Raises:
+        LostRank: if it has stopped, or sends nothing for as long as the group allows.
+    """
+    received = [torch.empty_like(tensor).contiguous() for tensor in like]
+    for tag, tensor in enumerate(received):
+        _wait(group, "recv", source, tag, tensor)
+    return received
+
+
+def scan_ranks(
+    group: Any,
+    x: Float[Tensor, "batch length d_inner"],
+    delta: Float[Tensor, "batch length d_inner"],
+    A: Float[Tensor, "d_inner d_state"],
+    B: Float[Tensor, "batch length d_state"],
+    C: Float[Tensor, "batch length d_state"],
+    skip: Float[Tensor, "d_inner"] | None = None,
+    gate: Float[Tensor, "batch length d_inner"] | None = None,
+    wait: bool = False,
+) -> tuple[Float[Tensor, "batch length d_inner"], Float[Tensor, "batch d_inner d_state"]]:
+    """Scan one sequence whose pieces lie in several processes, rank 0 with the first.
+
+    A piece is linear in the state that it is handed. So each process scans its own at once, from
+    nothing, and knows besides how much of a state its piece leaves:
+
+        end = keep start + end_from_nothing,    keep = exp(A sum of delta)
+
+    When the state comes, a product and a sum are all that the next one has to wait for. What the
+    state adds to the outputs is a second scan, of an input of 0. With wait=True no process begins
+    before the one ahead has ended: half the work, and never two at a time.
+
+    Args:
+        group: as join_ranks makes it.
+        x, delta, A, B, C, skip, gate: of this process's piece, as selective_scan takes them.
+        wait: whether to wait for the state instead.
+
+    Returns:
+        y of this piece, and the state at its end; on the last rank, at the end of the sequence.
+
+    Raises:
+        LostRank: if a process has stopped, or is silent for as long as the group allows.
+        TypeError, ValueError: as selective_scan.
+
+    Source: Blelloch 1990, Prefix Sums and Their Applications, Section 1.2: sums of blocks, then a
+    scan over the blocks, then a correction inside each.
+    """
+    check_flags(wait=wait)
+    rank, last = group.rank(), group.size() - 1
+    nothing = A.new_zeros(len(x), *A.shape)
+    start = receive_tensors(group, rank - 1, nothing)[0] if wait and rank else None
+    y, end = selective_scan(x, delta, A, B, C, skip, gate, start, return_state=True)
+    if not wait and rank:
+        [start] = receive_tensors(group, rank - 1, nothing)
+        end = torch.exp(A * delta.sum(1)[..., None]) * start + end
+    if rank < last:
+        send_tensors(group, rank + 1, end)
+    if wait or start is None:
+        return y, end
+    return y + selective_scan(torch.zeros_like(x), delta, A, B, C, None, gate, start), end
+
+
+def _wait(group: Any, verb: str, other: int, tag: int, tensor: Tensor) -> None:
+    """Wait until a tensor is sent or received."""
+    try:
+        getattr(group, verb)([tensor], other, tag).wait()
+    except RuntimeError as error:
+        does = "take" if verb == "send" else "send"
+        raise LostRank(
+            f"rank {other} must {does} a tensor of shape {tuple(tensor.shape)} in time; it has "
+            f"stopped or is silent, says rank {group.rank()}: {str(error).split(']')[-1].strip()}"
+        ) from None
