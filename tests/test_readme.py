@@ -7,6 +7,7 @@ from rules import readme
 from rules.trees import ROOT, hold, list_notebooks
 
 from mamba_edu.cli import make_parser
+from mamba_edu.experiments import write_jobs
 
 ENGLISH, CHINESE = (ROOT / name for name in ("README.md", "README.zh.md"))
 PAGES = [ENGLISH, CHINESE]
@@ -38,6 +39,16 @@ def test_a_readme_lists_the_notebooks_that_are_there(path):
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_a_readme_draws_the_modules_as_they_import(path):
     hold(readme.find_wrong_chain(read(path), ROOT / "mamba_edu"))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_a_readme_holds_what_the_runs_say_of_each_job(path):
+    told = [row for row in read(path).splitlines() if re.match(r"\|.*\d\.\d\d", row)]
+    made = write_jobs().splitlines()[2:]
+    numbers = [[re.findall(r"\d\.\d\d", row) for row in rows] for rows in (told, made)]
+    assert numbers[0] == numbers[1]
+    if path == ENGLISH:
+        assert write_jobs() in read(path)
 
 
 def test_both_readmes_say_the_same_and_lead_to_each_other():
@@ -82,7 +93,7 @@ def test_a_command_that_does_not_exist_is_caught(good, bad, says):
         ("01_linear_ssm.ipynb) | 60", "01_linear_ssm.ipynb) | 45", "45"),
         ("| 14 |", "| 15 |", "must be 00 to 14"),
         ("| 25 | ready |", "| 25 | planned |", "planned, and yet has a link"),
-        ("usual cures work? | | planned", "usual cures work? | | ready", "told are"),
+        ("on your own data? | | planned", "on your own data? | | ready", "told are"),
     ],
 )
 def test_a_wrong_row_is_caught(good, bad, says):

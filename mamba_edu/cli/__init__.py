@@ -82,7 +82,7 @@ def add_sweep(commands: "argparse._SubParsersAction") -> None:
 def add_results(commands: "argparse._SubParsersAction") -> None:
     """Describe the command that reads the tables, and tries them again."""
     results = commands.add_parser("results", help="read the tables, or run some of them again")
-    results.add_argument("what", choices=["summary", "verify"], help="what is wanted")
+    results.add_argument("what", choices=["summary", "verify", "jobs"], help="what is wanted")
     results.add_argument("names", nargs="*", metavar="NAME", help="which; all, if none is named")
     results.add_argument("--only", default="", metavar="WORD", help="settings that hold this word")
     results.add_argument("--runs", type=int, default=2, metavar="N", help="verify so many of each")
@@ -167,9 +167,11 @@ def run_grids(arguments: argparse.Namespace) -> int:
 
 
 def run_results(arguments: argparse.Namespace) -> int:
-    """Sum the tables up, or verify them."""
-    from mamba_edu.cli.results import summarize_tables, verify_tables
+    """Sum the tables up, verify them, or put together which read-out is for which job."""
+    from mamba_edu.cli.results import print_jobs, summarize_tables, verify_tables
 
+    if arguments.what == "jobs":
+        return print_jobs()
     if arguments.what == "summary":
         return summarize_tables(arguments.names, arguments.only)
     return verify_tables(arguments.names, arguments.only, arguments.runs)

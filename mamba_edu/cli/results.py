@@ -12,6 +12,7 @@ from mamba_edu.experiments import (
     find_strays,
     read_table,
     summarize,
+    write_jobs,
 )
 from mamba_edu.experiments.shipped import RESULTS
 from mamba_edu.experiments.tables import Row
@@ -43,6 +44,16 @@ def write_summary(each: Summary) -> str:
     length = f"{each.length:>7}  " if each.length else ""
     stopped = f"  {each.n_stopped} stopped before" if each.n_stopped else ""
     return f"    {length}{each.accuracy:.3f} [{each.low:.3f}, {each.high:.3f}]{stopped}"
+
+
+def print_jobs() -> int:
+    """Print which read-out does which job, as the README holds it.
+
+    Returns:
+        0.
+    """
+    print(write_jobs())
+    return 0
 
 
 def verify_tables(names: list[str], only: str = "", n_runs: int = 2, folder: Path = RESULTS) -> int:

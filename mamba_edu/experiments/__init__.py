@@ -4,6 +4,7 @@ from mamba_edu.experiments.block_parts import average_losses, run_small, start_s
 from mamba_edu.experiments.cls_position import run_cls, train_cls
 from mamba_edu.experiments.counts import find_count, list_counts, list_depths
 from mamba_edu.experiments.intervals import bootstrap_interval, pool_interval, predict_interval
+from mamba_edu.experiments.jobs import JOBS, tabulate_jobs, write_jobs
 from mamba_edu.experiments.million import count_right, run_million
 from mamba_edu.experiments.pairs import pair_results
 from mamba_edu.experiments.readouts import run_readout, start_readout
@@ -29,6 +30,7 @@ from mamba_edu.experiments.taus import name_counts, run_taus, share_snapped
 from mamba_edu.experiments.verify import find_changes, find_strays
 
 __all__ = [
+    "JOBS",
     "SWEEPS",
     "FixedRecurrence",
     "Summary",
@@ -68,7 +70,9 @@ __all__ = [
     "start_readout",
     "start_small",
     "summarize",
+    "tabulate_jobs",
     "train_cls",
     "unfold_star",
+    "write_jobs",
     "write_table",
 ]
