@@ -7,7 +7,7 @@ import torch
 
 from mamba_edu.exercises import answers11 as answers
 from mamba_edu.exercises import contest11, n11
-from mamba_edu.experiments import SWEEPS
+from mamba_edu.experiments import SWEEPS, pair_results
 from mamba_edu.readout import ReadMax
 from mamba_edu.steps import snap, softplus_step
 
@@ -90,3 +90,10 @@ def test_an_entry_is_trained_counted_and_placed(readout, monkeypatch, capsys, bl
     contest11.show_place(entry)
     assert [label for label, _ in rows] == ["> mine", "max", "mean"]
     assert contest11.ALT in capsys.readouterr().out
+
+
+def test_every_shipped_seed_meets_what_the_live_cell_prints():
+    """By at least 0.2, so that another machine's training meets it too."""
+    rows = pair_results("star", 128, right="order, attention, dead_zone, as trained")
+    assert len(rows) == 5
+    assert min(row["right"] for row in rows) >= 0.7 + 0.2

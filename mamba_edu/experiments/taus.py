@@ -40,7 +40,7 @@ def run_taus(
     plan, model = TASKS[task], start_readout(task, readout, seed)
     train(model, plan.sample, fit_lengths(lengths, plan.shortest), steps, seed=seed)
     counts = {}
-    for (number, tau), (length, n) in product(enumerate((0.0, *TAUS)), TRIED.items()):
+    for (length, n), (number, tau) in product(TRIED.items(), enumerate((0.0, *TAUS))):
         with apply_step_rule(model, partial(snap, tau=tau)):
             right = int(mark_pieces(model, plan.sample_test(n, length, seed)).sum())
         counts |= dict(zip(name_counts(number, length), (right, n), strict=True))
