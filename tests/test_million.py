@@ -59,6 +59,7 @@ def test_what_text_cannot_be_is_refused(as_reader, monkeypatch):
 )
 def test_a_run_counts_what_it_says(more, monkeypatch):
     asked = []
+    monkeypatch.setattr("mamba_edu.experiments.million.N_TRIED", 16)
     for name, sample in list(FILLERS.items()):
         monkeypatch.setitem(
             FILLERS, name, lambda *g, s=sample, n=name: asked.append((n, *g)) or s(*g)

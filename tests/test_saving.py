@@ -41,8 +41,9 @@ def test_a_state_is_the_same_from_a_file(saved):
     assert_close(model.stream(rest, state=loaded), model.stream(rest, state=state), **TIGHT)
 
 
-@pytest.mark.parametrize("readout", ["cls_last", "mean", "max"])
-@pytest.mark.parametrize("n_pieces", [0, 1, 4, 6])
+@pytest.mark.parametrize(
+    ("readout", "n_pieces"), [("cls_last", 0), ("cls_last", 1), ("mean", 4), ("max", 6)]
+)
 def test_killed_in_the_middle_and_resumed_gives_the_same_answer(
     readout, n_pieces, tmp_path, monkeypatch
 ):
