@@ -58,8 +58,6 @@ class Runner:
         self.astray: list[str] = []
 
     def pytest_collection(self, session):
-        import hypothesis  # after pytest, which has plugins of its own for it
-
         for number, row in self.jobs:
             self.import_rows(row.find_row())
             fault = self.make_break(row)
@@ -67,7 +65,7 @@ class Runner:
             if pid == 0:  # let pytest go on, with this break's tests
                 self.job, self.pipe = (number, row), pipe
                 session.config.args[:] = row.test.splitlines()
-                hypothesis.settings.load_profile("break")  # conftest.py tells of it
+                forget_shrinking()
                 return None
             self.tell((number, fault or hear_answer(pid, pipe, row)))
             self.mend(row)
@@ -169,6 +167,15 @@ def call_pytest(runner: Runner, arguments: list[str]) -> None:
         pytest.main([*arguments, *options.split()], plugins=[runner])
     except Exception as error:
         runner.astray.append(f"pytest: {error!r}")
+
+
+def forget_shrinking() -> None:
+    """Let hypothesis be content with the first example against a break, not the smallest."""
+    from hypothesis import Phase, settings
+
+    kept = [Phase.explicit, Phase.generate]
+    settings.register_profile("break", settings.default, phases=kept)
+    settings.load_profile("break")
 
 
 def fork() -> tuple[int, int | None]:

@@ -1,14 +1,12 @@
 """Check shapes in the maths while the tests run."""
 
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import settings
 from jaxtyping import config, install_import_hook
 
 # The same examples on every machine and every run, however slow it is.
 settings.register_profile("course", derandomize=True, deadline=None, database=None)
 settings.load_profile("course")
-# One example against a deliberate break is enough: the smallest is not looked for.
-settings.register_profile("break", settings.default, phases=[Phase.explicit, Phase.generate])
 
 # Every annotated call in these modules is checked against its shapes and dtypes. The hook must be
 # in place before their first import, and costs readers nothing: only the tests install it.

@@ -105,7 +105,7 @@ def test_the_claims_compare_settings_of_the_grid(monkeypatch):
 
     def pair(table, measure, /, **settings):
         found.extend(settings.values() if table == "million" else [])
-        shares = {"better": 1.0, "worse": 0.1, "right": 1 / measure, "without": 1.0}
+        shares = {"better": 1.0, "worse": 0.1, "right": 1 - 0.1 * measure / MILLION}
         return [{"seed": s, **{name: shares[name] for name in settings}} for s in range(5)]
 
     monkeypatch.setattr("mamba_edu.reader.claim.pair_results", pair)
@@ -116,7 +116,7 @@ def test_the_claims_compare_settings_of_the_grid(monkeypatch):
         assert judge(CLAIMS[key], rows).word == wanted, key
     assert set(found) <= set(grid)
     forgets = CLAIMS["n12.forgets"].rows()
-    assert forgets[2] == {"seed": 2, "better": 1 / 128, "worse": 1 / 2**20}
+    assert forgets[2] == {"seed": 2, "better": 1 - 0.1 * 2**-13, "worse": 0.9}
 
 
 def test_starts_and_ends_of_ranks_are_those_of_one_scan():

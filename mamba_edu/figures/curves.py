@@ -71,8 +71,7 @@ def draw_curves(
             scales or ylim cannot be drawn.
     """
     require_panels(panels, yscale, ylim)
-    if thick not in THICK:
-        raise ValueError(f"thick must be one of {sorted(THICK)}; it is {thick!r}")
+    require_thick(thick)
     for name, words in (("title", title), ("ylabel", ylabel)):
         require_text(name, words)
     fig = Figure(layout="constrained")
@@ -82,9 +81,7 @@ def draw_curves(
             draw_line(ax, line)
         draw_curve_panel(ax, panel, thick)
         ax.set_title(panel.name if len(panels) > 1 else "", fontweight="normal")
-    axes[0].set(yscale=yscale, ylabel=ylabel)  # shared by all
-    if ylim is not None:
-        axes[0].set_ylim(*ylim)
+    axes[0].set(yscale=yscale, ylabel=ylabel, ylim=ylim)  # shared by all
     label_lines(axes[-1])
     fig.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
     return fig
@@ -107,6 +104,12 @@ def draw_runs(ax: Axes, curve: Curve, thick: str) -> None:
         for place, ends in zip(x, to_numpy(curve.interval).T, strict=True):
             look = {"color": ROLES[curve.role]["color"], "linewidth": 1, "label": "_interval"}
             ax.plot([place, place], ends, marker="_", markersize=2 * CAP, **look)
+
+
+def require_thick(thick: Any) -> None:
+    """Refuse what no thick line can show."""
+    if thick not in THICK:
+        raise ValueError(f"thick must be one of {sorted(THICK)}; it is {thick!r}")
 
 
 def require_panels(panels: Any, yscale: Any, ylim: Any) -> None:

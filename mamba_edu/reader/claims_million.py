@@ -27,7 +27,7 @@ def fetch_state() -> Rows:
     return [
         {"task": task, **row}
         for task in TASKS
-        for row in pair_results("readouts", 128, without=f"{task}, state")
+        for row in pair_results("readouts", 128, right=f"{task}, state")
     ]
 
 
