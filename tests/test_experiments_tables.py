@@ -2,7 +2,7 @@
 
 import pytest
 
-from mamba_edu.experiments import read_table, write_table
+from mamba_edu.experiments import load_results, read_table, shipped, write_table
 
 ROW = {"setting": "a, b", "seed": 3, "plan": "lengths=(4, 8)", "torch": "2.13", "cpu_seconds": 1.5}
 ROW |= {"accuracy": 2 / 3, "n_sequences": 3}
@@ -15,6 +15,18 @@ one,1,steps=3,2.13,1.25,1.0,4
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "table.csv"
+
+
+def test_a_table_is_loaded_anew_once_it_has_changed_and_its_rows_are_one_s_own(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(shipped, "RESULTS", tmp_path)
+    write_table(tmp_path / "scale.csv", [ROW])
+    first = load_results("scale")
+    first[0]["seed"] = 9
+    assert [row["seed"] for row in load_results("scale")] == [3]
+    write_table(tmp_path / "scale.csv", [ROW | {"seed": 4}])
+    assert [row["seed"] for row in load_results("scale")] == [4]
 
 
 def test_a_good_table_is_read_with_its_types(path):

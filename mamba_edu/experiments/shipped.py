@@ -1,5 +1,6 @@
 """The grids whose tables come with the course, in mamba_edu/results."""
 
+from functools import lru_cache
 from pathlib import Path
 
 from mamba_edu.experiments.block_parts import BLOCK_PARTS, CURRICULUM, STEP_STARTS
@@ -40,4 +41,12 @@ def load_results(name: str) -> list[Row]:
     """
     if name not in SWEEPS:
         raise ValueError(f"name must be one of {sorted(SWEEPS)}; it is {name!r}")
-    return read_table(RESULTS / f"{name}.csv")
+    path = RESULTS / f"{name}.csv"
+    version = path.stat().st_mtime_ns if path.exists() else 0
+    return [dict(row) for row in _read_once(path, version)]
+
+
+@lru_cache
+def _read_once(path: Path, version: int) -> list[Row]:
+    """Read a table unless it was read: a notebook asks for each some twenty times."""
+    return read_table(path)
