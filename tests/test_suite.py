@@ -61,13 +61,17 @@ def test_run_plain_cpu_compares_the_first_three_without_vector_units(course, mon
     assert parts.run_plain_cpu(course)[:2] == (1, 1)
 
 
-def test_run_nbval_takes_all_notebooks_on_its_own(course, monkeypatch):
+def test_run_nbval_takes_all_notebooks_on_its_own_the_last_ones_first(course, monkeypatch):
     told = []
+    (course / "notebooks").mkdir()
+    for name in ("00_short", "11_long", "02_between"):
+        (course / "notebooks" / f"{name}.ipynb").write_text(nbformat.writes(make_notebook()))
     monkeypatch.setattr(
         parts, "run_pytest", lambda _, *words, **settings: told.append((words, settings))
     )
     parts.run_nbval(course)
-    words = "--nbval --nbval-current-env --nbval-cell-timeout=120 -n 2 --dist loadscope notebooks"
+    words = "--nbval --nbval-current-env --nbval-cell-timeout=120 -n 2 --dist loadscope"
+    words += "".join(f" notebooks/{n}.ipynb" for n in ("11_long", "02_between", "00_short"))
     assert told == [(tuple(words.split()), {"OMP_NUM_THREADS": "1"})]
 
 

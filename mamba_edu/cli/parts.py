@@ -101,14 +101,20 @@ def run_breaks(root: Path) -> Counts:
     return counts
 
 
+def find_late_first(root: Path) -> list[Path]:
+    """List the notebooks from the last to the first: two at a time, the longest must not end."""
+    return find_notebooks(root, [])[::-1]
+
+
 def run_nbval(root: Path) -> Counts:
     """Run every notebook and compare it with what is stored; on its own, as nbval wants it."""
-    return run_pytest(root, *NBVAL, *SIDE_BY_SIDE, "notebooks", OMP_NUM_THREADS="1")
+    names = [str(path.relative_to(root)) for path in find_late_first(root)]
+    return run_pytest(root, *NBVAL, *SIDE_BY_SIDE, *names, OMP_NUM_THREADS="1")
 
 
 def run_solutions(root: Path) -> Counts:
     """Solve and run every notebook in a folder that goes away, two at a time."""
-    paths = find_notebooks(root, [])
+    paths = find_late_first(root)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         faults = pool.map(lambda path: solve_notebook(path, root, Path(folder), 1), paths)
         failed = sum(map(bool, faults))
