@@ -139,8 +139,8 @@ def test_a_claim_about_distance_compares_eighths_of_the_depth(monkeypatch):
     monkeypatch.setattr(claims, "load_results", {"readouts": rows}.get)
     nearer = claims.claim_nearer("n99.near", "Near.", "a", (7, 8), (1, 2))
     assert nearer.rows() == [
-        {"seed": 1, "better": 0.17, "worse": 0.35},  # 15 of 90, 7 of 20
-        {"seed": 2, "better": 0.17, "worse": 0.15},
+        {"seed": 1, "better": 15 / 90, "worse": 7 / 20},
+        {"seed": 2, "better": 15 / 90, "worse": 3 / 20},
     ]
 
 
