@@ -34,7 +34,7 @@ def build_row(key, gap):
         return SIGNAL | SIGNALS[key][1](gap)
     one, other = COLUMNS.get(key, ("better", "worse"))
     row = {one: 0.5 + gap, other: 0.5, "right": 0.5 + gap, "near": 0.8, "far": 0.8 * (0.5 + gap)}
-    if key == "n08.fades":
+    if CLAIMS[key].measure is claims.loss:
         row["far"] = 0.8 - gap
     return row
 
