@@ -34,7 +34,7 @@ def build_row(key, gap):
         return SIGNAL | SIGNALS[key][1](gap)
     one, other = COLUMNS.get(key, ("better", "worse"))
     row = {one: 0.5 + gap, other: 0.5, "right": 0.5 + gap, "near": 0.8, "far": 0.8 * (0.5 + gap)}
-    if key == "n08.fades":
+    if CLAIMS[key].measure is claims.loss:
         row["far"] = 0.8 - gap
     return row
 
@@ -139,8 +139,8 @@ def test_a_claim_about_distance_compares_eighths_of_the_depth(monkeypatch):
     monkeypatch.setattr(claims, "load_results", {"readouts": rows}.get)
     nearer = claims.claim_nearer("n99.near", "Near.", "a", (7, 8), (1, 2))
     assert nearer.rows() == [
-        {"seed": 1, "better": 0.17, "worse": 0.35},  # 15 of 90, 7 of 20
-        {"seed": 2, "better": 0.17, "worse": 0.15},
+        {"seed": 1, "better": 15 / 90, "worse": 7 / 20},
+        {"seed": 2, "better": 15 / 90, "worse": 3 / 20},
     ]
 
 

@@ -122,8 +122,7 @@ def test_a_drop_is_from_the_near_length_to_the_far(tables):
     rows = [count_of("needle, cls_last", seed, 18) for seed in range(5)]
     tables(readouts=[row | {"right_8192": 6} for row in rows])
     found = RECIPE["n10.dilution"].rows()
-    assert {row["better"] for row in found} == {0.9}
-    assert {row["worse"] for row in found} == {0.3}
+    assert {(row["near"], row["far"]) for row in found} == {(0.9, 0.3)}
     assert judge(RECIPE["n10.dilution"], found).word == "holds"
 
 

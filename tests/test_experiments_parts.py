@@ -86,10 +86,11 @@ def table(monkeypatch, tmp_path):
 
 def test_settings_are_paired_seed_by_seed(table):
     assert pair_results(table, one="a", two="b") == [
-        {"seed": 0, "one": 0.12, "two": 0.25},
+        {"seed": 0, "one": 0.125, "two": 0.25},
         {"seed": 1, "one": 0.5, "two": 1.0},
     ]
-    assert pair_results(table, "loss_1", x="b") == [{"seed": 0, "x": 1.23}, {"seed": 1, "x": 1.23}]
+    found = pair_results(table, "loss_1", x="b")
+    assert found == [{"seed": 0, "x": 1.234}, {"seed": 1, "x": 1.234}]
 
 
 def test_a_length_is_paired_by_the_share_that_was_right(monkeypatch, tmp_path):
@@ -100,7 +101,7 @@ def test_a_length_is_paired_by_the_share_that_was_right(monkeypatch, tmp_path):
     write_table(tmp_path / "readouts.csv", rows)
     monkeypatch.setattr("mamba_edu.experiments.shipped.RESULTS", tmp_path)
     assert pair_results("readouts", 128, x="a") == [{"seed": 0, "x": 0.75}, {"seed": 1, "x": 0.25}]
-    assert pair_results("readouts", 512, x="a") == [{"seed": 0, "x": 0.33}, {"seed": 1, "x": 0.25}]
+    assert pair_results("readouts", 512, x="a") == [{"seed": 0, "x": 1 / 3}, {"seed": 1, "x": 0.25}]
     with pytest.raises(ValueError, match="must have the column 'right_64'; it has no such"):
         pair_results("readouts", 64, x="a")
 

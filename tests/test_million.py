@@ -116,7 +116,7 @@ def test_the_claims_compare_settings_of_the_grid(monkeypatch):
         assert judge(CLAIMS[key], rows).word == wanted, key
     assert set(found) <= set(grid)
     forgets = CLAIMS["n12.forgets"].rows()
-    assert forgets[2] == {"seed": 2, "better": 1 - 0.1 * 2**-13, "worse": 0.9}
+    assert forgets[2] == {"seed": 2, "near": 1 - 0.1 * 2**-13, "far": 0.9}
 
 
 def test_starts_and_ends_of_ranks_are_those_of_one_scan():

@@ -88,6 +88,17 @@ def test_a_verdict_shows_its_word_its_seeds_its_spread_and_its_margin(shown):
 
 
 @pytest.mark.parametrize(
+    ("least", "largest", "spread"),
+    [(0.2461, 0.7444, "from 0.246 to 0.744"), (-0.5, -0.2499, "from -0.5000 to -0.2499")],
+)
+def test_a_spread_is_never_rounded_across_the_margin(shown, least, largest, spread):
+    """A word that its own figures contradict cannot be checked by a reader."""
+    verdict(CLAIM, make_rows(least, *[0.3 if least > 0 else -0.3] * 3, largest))
+    plain = shown[0]["data"]["text/plain"].splitlines()[1]
+    assert plain.startswith(f"Verdict: depends (5 seeds, {spread} points;")
+
+
+@pytest.mark.parametrize(
     ("gains", "kind"),
     [
         ([0.3] * 5, "success"),

@@ -7,6 +7,7 @@ from functools import partial
 from mamba_edu._checks import check_flags
 from mamba_edu.experiments.readout_grids import PARTS, name_setting
 from mamba_edu.experiments.readouts import LENGTHS, start_readout
+from mamba_edu.experiments.star import FIRST_TRIED, N_TRIED
 from mamba_edu.experiments.sweeping import Sweep
 from mamba_edu.models import SequenceClassifier
 from mamba_edu.steps import LateZero, apply_step_rule, snap
@@ -19,7 +20,6 @@ FILLERS: dict[str, Callable[[int, int, int], Batch]] = {
 }
 MILLION = 2**20
 ASKED = {128: 256, 2048: 128, 32768: 32, MILLION: 8}  # length -> sequences
-N_TRIED, FIRST_TRIED = 384, 10_000  # sequences that tau is chosen on, and the first of their seeds
 
 
 def run_million(
@@ -91,6 +91,7 @@ def list_million() -> dict[str, dict[str, object]]:
         "max": {"readout": "max"},
     }
     controls = {
+        "cls_last, 800 steps": {"steps": 800},
         "cls_last, snapped, none lost": {"allowed": 0.0},
         f"cls_last, {PARTS['selection']}, snapped": {"allowed": 0.02, "part": "selection"},
     }

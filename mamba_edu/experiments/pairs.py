@@ -13,8 +13,8 @@ def pair_results(
 
     Args:
         table: as load_results takes it. A setting of the star ends in the way it was used.
-        measure: the column that is taken, to two digits; or a length, for the share of sequences
-            that is right there. A run that had stopped at chance counts with its last share.
+        measure: the column that is taken; or a length, for the share of sequences that is right
+            there. A run that had stopped at chance counts with its last share.
         settings: the name of a column to come -> a setting of the table.
 
     Returns:
@@ -32,7 +32,7 @@ def pair_results(
         if not found or column not in found[0]:
             what = repr(setting) if not found else f"the column {column!r}"
             raise ValueError(f"{table} must have {what}; it has no such")
-        columns[name] = {row["seed"]: round(_measure(row, measure), 2) for row in found}
+        columns[name] = {row["seed"]: _measure(row, measure) for row in found}
     seeds = [set(column) for column in columns.values()]
     if any(own != seeds[0] for own in seeds):
         raise ValueError(f"{table} must have the same seeds in each of {list(settings.values())}")

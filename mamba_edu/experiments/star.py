@@ -195,15 +195,17 @@ def unfold_star(rows: Sequence[Row]) -> list[Row]:
     """Turn each row of the star into one for each way its model was used.
 
     Returns:
-        The rows with the counts of that way as right_L of n_L, what it kept as kept, and its words
-        at the end of the setting; those of the halves where they were asked.
+        The rows with the counts of that way as right_L of n_L, what it kept as kept where that was
+        measured, as trained and snapped, and its words at the end of the setting; those of the
+        halves where they were asked.
     """
+    measured = {"right": "kept", "snapped": "kept_snapped"}
     return [
-        row
+        {name: value for name, value in row.items() if name != "kept"}
         | {f"right_{n}": row.get(f"{kind}_{n}", 0) for n in STAR_TESTED}
         | {f"n_{n}": row.get(_name_of(kind, n), 0) for n in STAR_TESTED}
         | {"setting": f"{row['setting']}, {words}"}
-        | ({"kept": row["kept_snapped"]} if kind == "snapped" else {})
+        | ({"kept": row[measured[kind]]} if kind in measured else {})
         for row in rows
         for kind, words in WAYS.items()
         if any(row.get(_name_of(kind, n)) for n in STAR_TESTED)

@@ -177,4 +177,4 @@ def claim_nearer(
 def share_right(depths: Sequence[tuple[int, int]], eighths: Sequence[int]) -> float:
     """Measure which share is right in some eighths of the depth, counted from 1."""
     right, of = zip(*(depths[eighth - 1] for eighth in eighths), strict=True)
-    return round(sum(right) / sum(of), 2)
+    return sum(right) / sum(of)

@@ -16,8 +16,8 @@ def fetch_allowed(task: str) -> Callable[[], Rows]:
         return [
             {
                 "seed": row["seed"],
-                "better": round(share_snapped(row, FAR, ALLOWED), 2),
-                "worse": round(row[f"right_{FAR}"] / row[f"n_{FAR}"], 2),
+                "better": share_snapped(row, FAR, ALLOWED),
+                "worse": row[f"right_{FAR}"] / row[f"n_{FAR}"],
             }
             for row in load_results("taus")
             if row["setting"] == f"{task}, cls_last"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mamba_edu.experiments import load_results, pair_results
-from mamba_edu.reader.claim import SHARE, Claim, Rows, gain, over_half
+from mamba_edu.reader.claim import Claim, Rows, claim_loss, gain, over_half
 from mamba_edu.tasks import TASKS
 
 FIRST_STEPS = 10
@@ -50,24 +50,6 @@ def rescale(share: float, task: str) -> float:
     """Rescale a share of right answers: 0 for guessing at a task, 1 for all right."""
     chance = TASKS[task].chance
     return (share - chance) / (1 - chance)
-
-
-def claim_drop(key: str, says: str, setting: str, near: int, far: int) -> Claim:
-    """State that a setting of the table of read-outs gets more right at one length than at another.
-
-    Args:
-        key, says, setting: as claim_solves takes them.
-        near, far: the length with more, and the length with fewer.
-    """
-
-    def fetch() -> Rows:
-        rows = [pair_results("readouts", length, right=setting) for length in (near, far)]
-        return [
-            {"seed": one["seed"], "better": one["right"], "worse": other["right"]}
-            for one, other in zip(*rows, strict=True)
-        ]
-
-    return Claim(key, says, gain, 0.2, SHARE, fetch)
 
 
 def claim_pair(
@@ -135,10 +117,10 @@ RECIPE_CLAIMS = (
     *(claim_strategy("attention", task) for task in ("trigger", "early_majority")),
     claim_strategy("attention", "far_trigger", at=128),
     claim_strategy("cls_last", "early_majority"),
-    claim_drop(
+    claim_loss(
         "n10.dilution",
         "CLS at the end finds more needles among 128 tokens than among 8192.",
-        *("needle, cls_last", 128, FAR),
+        *("readouts", "needle, cls_last", 128, FAR),
     ),
     claim_pair(
         "n10.random_start",

@@ -92,6 +92,17 @@ def find_rows(claim: Claim) -> Iterable[Mapping[str, Any]]:
     return claim.rows()
 
 
+def write_spread(found: Verdict, margin: float) -> str:
+    """Write the least and largest measure to two digits; to more if that would cross the margin."""
+    ends = found.least, found.largest
+    sides = [(end >= margin, end <= -margin) for end in ends]
+    for digits in range(2, 9):
+        least, largest = (round(end, digits) + 0.0 for end in ends)
+        if sides == [(end >= margin, end <= -margin) for end in (least, largest)]:
+            break
+    return f"from {least:.{digits}f} to {largest:.{digits}f}"
+
+
 def verdict(claim: Claim | str, rows: Iterable[Mapping[str, Any]] | None = None) -> None:
     """Show a claim with the word that its rows earn, its margin and its spread over seeds.
 
@@ -109,8 +120,7 @@ def verdict(claim: Claim | str, rows: Iterable[Mapping[str, Any]] | None = None)
     require_claim(claim)
     found = judge(claim, find_rows(claim) if rows is None else rows)
     unit = f" {claim.unit}" if claim.unit else ""
-    least, largest = (round(value, 2) + 0.0 for value in (found.least, found.largest))
-    spread = f"from {least:.2f} to {largest:.2f}{unit}"
+    spread = f"{write_spread(found, claim.margin)}{unit}"
     rests = f"{found.n_seeds} seeds, {spread}; margin fixed beforehand: {claim.margin:g}{unit}"
     if not found.n_seeds:
         rests = "no rows"
