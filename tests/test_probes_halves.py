@@ -60,6 +60,14 @@ def test_each_half_obeys_its_own_rule_alone(is_decay):
     assert_close(y[:, -1], block.out_proj(read), rtol=1e-6, atol=1e-9)
 
 
+def test_a_forward_that_somebody_set_is_put_back():
+    model = SequenceClassifier(3, 7, d_model=4)
+    [layer] = model.blocks.layers
+    layer.mixer.forward = own = layer.mixer.forward
+    apply_halves(model, RULE, RULE).remove()
+    assert vars(layer.mixer)["forward"] is own
+
+
 def test_every_block_of_a_classifier_has_two_clocks_and_others_are_refused():
     model = SequenceClassifier(3, 7, d_model=4, n_layers=2)
     with apply_halves(model, RULE, RULE):

@@ -1,7 +1,9 @@
 """One sequence over several processes: equal to one, and a lost one is an error, not a wait."""
 
+import re
 import time
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -129,6 +131,57 @@ def test_what_is_sent_arrives_as_it_was(tmp_path):
     assert_close(received, list(sent), rtol=0, atol=0)
 
 
+@pytest.mark.parametrize(
+    ("sent", "given"),
+    [
+        (torch.zeros(2, 3), r"torch\.float32 of shape \(2, 3\)"),
+        (torch.zeros(6, dtype=torch.float64), r"torch\.float64 of shape \(6,\)"),
+        (torch.zeros(3, 2, dtype=torch.float64), r"torch\.float64 of shape \(3, 2\)"),
+    ],
+)
+def test_what_is_sent_otherwise_than_wanted_is_refused(sent, given, tmp_path):
+    like = torch.zeros(2, 3, dtype=torch.float64)
+    works = [lambda group: send_tensors(group, 1, sent), lambda g: receive_tensors(g, 0, like)]
+    _, error = run_ranks(works, tmp_path, timeout=0.3)
+    with pytest.raises(ValueError, match=rf"rank 0 must send .*\(2, 3\), says rank 1; .* {given}"):
+        raise error
+
+
+@pytest.mark.parametrize("tensor", [torch.zeros(2, dtype=torch.cfloat), torch.zeros([1] * 9)])
+def test_what_cannot_be_told_of_is_not_sent(tensor):
+    with pytest.raises(ValueError, match="of at most 8 axes, to be sent; one is torch"):
+        send_tensors(None, 1, tensor)
+
+
+def test_ranks_that_leave_at_once_do_not_cut_the_greeting_of_others(tmp_path, monkeypatch):
+    """Once with sockets, and once where one greets late."""
+    (tmp_path / "late").mkdir()
+    assert run_ranks([return_at_once] * 4, tmp_path) == [None] * 4
+    done = []
+
+    def greet(store, rank, n_ranks, timeout):
+        time.sleep(0.1 * rank)
+        done.append(rank)
+
+    monkeypatch.setattr("torch.distributed.ProcessGroupGloo", greet)
+    assert run_ranks([lambda group: len(done)] * 4, tmp_path / "late") == [4] * 4
+
+
+def test_a_rank_that_leaves_is_named_with_the_reason(inputs, tmp_path):
+    answers = run_ranks([return_at_once, partial(scan_ranks, **inputs)], tmp_path)
+    assert isinstance(answers[1], LostRank)
+    assert "rank 0 must send a tensor of shape (2, 3, 4) in time" in str(answers[1])
+    reason = r"says rank 1: (\w.*)?(Connection (closed|reset) by peer|Broken pipe)"
+    assert re.search(reason, str(answers[1]))
+
+
+def test_a_scan_in_ranks_has_no_gradient(inputs):
+    group = SimpleNamespace(rank=lambda: 0, size=lambda: 1)
+    y, end = scan_ranks(group, **inputs | {"x": inputs["x"].requires_grad_()})
+    assert not y.requires_grad
+    assert not end.requires_grad
+
+
 def test_processes_work_on_one_sequence_and_a_lost_one_is_named_at_once(inputs):
     """As readers run it: real processes; the second time one is killed."""
     works = [partial(scan_ranks, **piece) for piece in cut(inputs, [6, 7])]
@@ -140,12 +193,12 @@ def test_processes_work_on_one_sequence_and_a_lost_one_is_named_at_once(inputs):
         launch_ranks([cut_power, works[1]], timeout=600.0)
     assert time.monotonic() - begun < 60
     wrong = partial(scan_ranks, **cut(inputs, [6, 7])[0] | {"A": -inputs["A"]})
-    with pytest.raises(RuntimeError, match=r"rank 1 stopped with ValueError: A must have real"):
-        launch_ranks([cut_power_never, wrong])
+    with pytest.raises(RuntimeError, match=r"rank 0 stopped with ValueError: A must have real"):
+        launch_ranks([wrong, works[1]])
 
 
-def cut_power_never(group):
-    """Return at once."""
+def return_at_once(group):
+    """Do nothing."""
 
 
 def test_power_is_cut_once_the_file_is_there(tmp_path, monkeypatch):

@@ -1,5 +1,7 @@
 """A stream killed and resumed: the same answer, or a clear refusal."""
 
+from functools import partial
+
 import pytest
 import torch
 from safetensors import safe_open
@@ -8,6 +10,8 @@ from torch.testing import assert_close
 
 from mamba_edu.models import SequenceClassifier, StreamState, load_state, resume_stream, save_state
 from mamba_edu.models._states import name_tensors
+from mamba_edu.readout import ReadMean
+from mamba_edu.steps import apply_step_rule, dead_zone_step, snap
 
 BATCH, LENGTH, PIECE, N_SYMBOLS = 2, 23, 4, 7
 EXACT, TIGHT = {"rtol": 0, "atol": 0}, {"rtol": 1e-12, "atol": 1e-12}
@@ -87,7 +91,7 @@ def test_a_broken_or_foreign_file_is_refused(saved):
     model, path, _ = saved
     with pytest.raises(FileNotFoundError, match=r"a state that was saved; there is no gone\.st"):
         load_state(model, path.with_name("gone.st"))
-    with pytest.raises(ValueError, match="must be of this model; one of other weights left it"):
+    with pytest.raises(ValueError, match="must be of this model; one of other weights"):
         load_state(make_model(seed=1), path)
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
@@ -96,6 +100,60 @@ def test_a_broken_or_foreign_file_is_refused(saved):
     save_file({"weight": torch.ones(3)}, path)
     with pytest.raises(ValueError, match=r"hold the state of a stream; it holds \['weight'\]"):
         load_state(model, path)
+
+
+def take_mean(model):
+    model.readout = ReadMean()
+
+
+def widen(model):
+    model.blocks.layers[1].mixer.step_rule = partial(dead_zone_step, width=0.2)
+
+
+def zero(model, width):
+    model.blocks.layers[1].mixer.step_rule = NumberedRule(width)
+
+
+class NumberedRule(torch.nn.Module):
+    """A rule that holds a number which is no weight."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.width = width
+
+    def forward(self, delta_raw):
+        return dead_zone_step(delta_raw, self.width)
+
+
+def snap_on_top(model, tau=0.01):
+    apply_step_rule(model, partial(snap, tau=tau))
+
+
+WAYS = [
+    take_mean,
+    widen,
+    partial(zero, width=0.2),
+    partial(zero, width=0.3),
+    snap_on_top,
+    partial(snap_on_top, tau=0.02),
+]
+
+
+@pytest.mark.parametrize("left", [None, *WAYS])
+def test_a_state_left_under_another_readout_or_rule_is_refused(left, tmp_path):
+    model, path = make_model(), tmp_path / "state.safetensors"
+    if left:
+        left(model)
+    _, state = model.stream(draw_ids()[:, :PIECE], return_state=True)
+    save_state(state, model, path)
+    for way in WAYS:
+        other = make_model()
+        way(other)
+        if way is left:
+            load_state(other.eval(), path)
+            continue
+        with pytest.raises(ValueError, match="another read-out or another step rule left it"):
+            load_state(other, path)
 
 
 def test_a_file_that_lacks_a_part_is_refused(saved):

@@ -9,6 +9,7 @@ import pytest
 import torch
 from parity import build_theirs, load_ours
 from torch import nn
+from torch.nn.functional import softplus
 from torch.testing import assert_close
 
 from mamba_edu.layers import MambaBlock, MambaStack
@@ -99,6 +100,19 @@ def test_a_rule_that_is_a_module_stays_one():
     assert block.step_rule is own
 
 
+def test_what_an_own_rule_holds_keeps_its_name():
+    block, other = MambaBlock(5, step_rule=LateZero()), MambaBlock(5, step_rule=LateZero())
+    names = list(block.state_dict())
+    apply_step_rule(block, RULE)
+    block.step_rule.own.share.fill_(0.7)
+    assert list(block.state_dict()) == names
+    other.load_state_dict(block.state_dict())
+    assert other.step_rule.share == block.step_rule.own.share
+    other.step_rule.share.fill_(0.2)
+    block.load_state_dict(other.state_dict())
+    assert block.step_rule.own.share == other.step_rule.share
+
+
 @pytest.fixture(scope="module")
 def pair():
     """Transformers' Mamba, and ours with its weights, built with the rule by hand."""
@@ -175,6 +189,16 @@ def test_a_block_that_a_rule_cannot_reach_says_so():
     with apply_step_rule(block, RULE), pytest.raises(RuntimeError, match="A compiled kernel ran"):
         block(TOKENS)
     assert torch.equal(block(TOKENS), TOKENS)
+
+
+def test_a_forward_that_somebody_set_is_put_back():
+    block = Compiled()
+    block.forward = own = lambda tokens: tokens + softplus(tokens)
+    first, second = apply_step_rule(block, RULE), apply_step_rule(block, torch.zeros_like)
+    assert torch.equal(block(TOKENS), TOKENS)
+    first.remove()
+    second.remove()
+    assert block.forward is own
 
 
 @pytest.mark.parametrize(

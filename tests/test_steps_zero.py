@@ -124,6 +124,20 @@ def test_a_late_zero_draws_a_width_for_each_sequence_in_training_only():
     assert len(widths.unique()) == 1
 
 
+@pytest.mark.parametrize(("steps", "error"), [(0, ValueError), (2.5, TypeError)])
+def test_a_late_zero_follows_whole_steps(steps, error, as_reader):
+    with pytest.raises(error, match=f"steps must be .*; it is {steps}"):
+        LateZero().follow(max, steps)
+
+
+def test_a_late_zero_has_come_all_the_way_after_the_last_step():
+    rule = LateZero()
+    draw = rule.follow(lambda: None, steps=59)
+    for _ in range(59):
+        draw()
+    assert rule.share == 1
+
+
 def test_a_late_zero_follows_the_training_to_its_end():
     rule = LateZero()
     draw = rule.follow(lambda batch, length: (batch, length), steps=4)

@@ -1,13 +1,15 @@
 """A stream that outlives its process: its state in a file, whole or not at all."""
 
 import hashlib
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save
-from torch import Tensor
+from torch import Tensor, nn
 
 from mamba_edu._checks import check_counts, check_finite
 from mamba_edu._files import replace_file
@@ -23,7 +25,9 @@ def save_state(state: StreamState, model: SequenceClassifier, path: str | Path) 
 
     Args:
         state: as SequenceClassifier.stream returns it.
-        model: the classifier that left it; its weights are told in the file by a fingerprint.
+        model: the classifier that left it. A fingerprint in the file tells it: its weights, its
+            read-out and the step rules of its blocks, those on top among them. A function is told
+            by its name and a partial's arguments, not by its code.
         path: the file; one that is there is replaced once the new one is whole.
 
     Raises:
@@ -47,7 +51,8 @@ def load_state(model: SequenceClassifier, path: str | Path) -> StreamState:
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is broken, holds something else, or another model left it.
+        ValueError: if it is broken, holds something else, or a model of another fingerprint left
+            it.
     """
     path = Path(path)
     if not path.is_file():
@@ -61,7 +66,10 @@ def load_state(model: SequenceClassifier, path: str | Path) -> StreamState:
     if told.get("holds") != KIND:
         raise ValueError(f"{path.name} must hold {KIND}; it holds {sorted(named)[:3]}")
     if told.get("model") != _take_fingerprint(model):
-        raise ValueError(f"{path.name} must be of this model; one of other weights left it")
+        raise ValueError(
+            f"{path.name} must be of this model; one of other weights, another read-out or another "
+            "step rule left it"
+        )
     try:
         return gather_state(named)
     except KeyError as error:
@@ -109,6 +117,34 @@ def resume_stream(
 
 
 def _take_fingerprint(model: SequenceClassifier) -> str:
-    """Compute what tells a model's weights from those of any other: their SHA-256."""
+    """Compute what tells a model from others: the SHA-256 of weights, read-out and step rules."""
     weights = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
-    return hashlib.sha256(save(weights)).hexdigest()
+    rules = {
+        name: _tell(block.step_rule)
+        for name, block in model.named_modules()
+        if hasattr(block, "step_rule")
+    }
+    told = hashlib.sha256(save(weights))
+    told.update(repr((_tell(model.readout), rules)).encode())
+    return told.hexdigest()
+
+
+def _tell(value: Any) -> Any:
+    """Tell a rule or a read-out by its type or name and by the numbers that it holds."""
+    if isinstance(value, bool | int | float | str | None):
+        return value
+    if isinstance(value, list | tuple):
+        return [_tell(each) for each in value]
+    if isinstance(value, dict):
+        return {str(name): _tell(value[name]) for name in sorted(value, key=str)}
+    if isinstance(value, partial):
+        return ["partial", *map(_tell, (value.func, value.args, value.keywords))]
+    if isinstance(value, Tensor):
+        return value.tolist()
+    kind = type(value)
+    if hasattr(value, "__qualname__"):  # a function or a class
+        return [value.__module__, value.__qualname__]
+    held = {name: each for name, each in getattr(value, "__dict__", {}).items() if name[0] != "_"}
+    held.pop("training", None)
+    children = dict(value.named_children()) if isinstance(value, nn.Module) else {}
+    return [kind.__module__, kind.__qualname__, _tell(held | children)]

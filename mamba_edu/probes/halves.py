@@ -42,7 +42,8 @@ def apply_halves(
 
 
 def _put_on(block: MambaBlock, decay: Callable, write: Callable) -> Callable[[], None]:
-    """Give a block another forward, and say how to take it away."""
+    """Give a block another forward, and say how to put back what was there."""
+    before = {name: own for name, own in vars(block).items() if name == "forward"}
 
     def forward(
         tokens: Tensor,
@@ -61,5 +62,9 @@ def _put_on(block: MambaBlock, decay: Callable, write: Callable) -> Callable[[],
         y = hide_padding(block.out_proj((y + block.D * x) * silu(gate)), mask)
         return (y, MambaState(tail, h)) if return_state else y
 
+    def take_off() -> None:
+        vars(block).pop("forward", None)
+        vars(block).update(before)
+
     block.forward = forward
-    return lambda: vars(block).pop("forward", None)
+    return take_off

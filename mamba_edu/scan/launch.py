@@ -19,6 +19,7 @@ from mamba_edu._checks import check_interval
 from mamba_edu.scan.ranks import LostRank, join_ranks
 
 GRACE = 1.0  # seconds in which the one that stopped first shows itself
+CAUSES = {"failed": RuntimeError, "dead": LostRank}  # why others are lost
 # Where processes can be copied, all are copied from one that has imported torch already.
 METHOD = "forkserver" if sys.platform == "linux" else "spawn"
 READY = ["mamba_edu.scan", "mamba_edu.scan._kernels"]
@@ -42,7 +43,8 @@ def launch_ranks(works: Sequence[Callable[[Any], Any]], timeout: float = 60.0) -
     Raises:
         ValueError: if there is no work, or a work cannot be pickled.
         LostRank: if a process has stopped, or is silent for too long.
-        RuntimeError: if a work raises an error, with what it says.
+        RuntimeError: if a work raises an error, or its result cannot be pickled; with what it
+            says. An error of its own comes before what others say who wait for it.
     """
     check_interval(timeout=timeout)
     if not works:
@@ -51,15 +53,9 @@ def launch_ranks(works: Sequence[Callable[[Any], Any]], timeout: float = 60.0) -
     context = multiprocessing.get_context(METHOD)
     context.set_forkserver_preload(READY)
     with tempfile.TemporaryDirectory() as folder:
-        meeting, watched = str(Path(folder) / "meeting"), []
-        for rank, work in enumerate(packed):
-            ours, theirs = context.Pipe(duplex=False)
-            given = (work, rank, len(works), meeting, timeout, theirs)
-            process = context.Process(target=_run, args=given, daemon=True)
-            process.start()
-            theirs.close()
-            watched.append((process, ours))
+        watched: list[tuple[BaseProcess, Connection]] = []
         try:
+            _start(watched, context, packed, str(Path(folder) / "meeting"), timeout)
             return _collect(watched)
         finally:
             _stop(process for process, _ in watched)
@@ -93,6 +89,23 @@ def _pack(rank: int, work: Callable[[Any], Any]) -> bytes:
         ) from None
 
 
+def _start(
+    watched: list[tuple[BaseProcess, Connection]],
+    context: Any,
+    packed: Sequence[bytes],
+    meeting: str,
+    timeout: float,
+) -> None:
+    """Start the processes; each is watched from its start on."""
+    for rank, work in enumerate(packed):
+        ours, theirs = context.Pipe(duplex=False)
+        given = (work, rank, len(packed), meeting, timeout, theirs)
+        process = context.Process(target=_run, args=given, daemon=True)
+        process.start()
+        watched.append((process, ours))
+        theirs.close()
+
+
 def _run(
     work: bytes, rank: int, n_ranks: int, meeting: str, timeout: float, pipe: Connection
 ) -> None:
@@ -100,51 +113,48 @@ def _run(
     torch.set_num_threads(1)
     try:
         function = pickle.loads(work)  # before the others wait: it may import much
-        told = ("done", function(join_ranks(rank, n_ranks, meeting, timeout)))
+        group = join_ranks(rank, n_ranks, meeting, timeout)  # lives until the word is sent
+        told = pickle.dumps(("done", function(group)))  # by value: memory goes with this process
     except LostRank as error:
-        told = ("lost", str(error))
+        told = pickle.dumps(("lost", str(error)))
     except Exception as error:
-        told = ("failed", f"{type(error).__name__}: {error}")
-    pipe.send_bytes(pickle.dumps(told))  # by value: shared memory would go with this process
+        told = pickle.dumps(("failed", f"{type(error).__name__}: {error}"))
+    pipe.send_bytes(told)
     pipe.close()
 
 
 def _collect(watched: Sequence[tuple[BaseProcess, Connection]]) -> list[Any]:
     """Wait for what each process tells, and name the one that stopped first."""
     waiting = {pipe: rank for rank, (_, pipe) in enumerate(watched)}
-    results: dict[int, Any] = {}
-    while waiting:
-        pipe = wait(list(waiting))[0]
-        rank = waiting.pop(pipe)
-        kind, results[rank] = _read(pipe, watched[rank][0])
-        if kind == "failed":
-            raise RuntimeError(f"rank {rank} stopped with {results[rank]}")
-        if kind == "lost":
-            raise LostRank(_find_dead([process for process, _ in watched]) or results[rank])
-    return [results[rank] for rank in range(len(watched))]
+    told: dict[int, tuple[str, Any]] = {}
+    until = None
+    while waiting and (until is None or time.monotonic() < until):
+        for pipe in wait(list(waiting), until and max(0, until - time.monotonic())):
+            rank = waiting.pop(pipe)
+            told[rank] = _read(pipe, f"rank {rank} of {len(watched)}", watched[rank][0])
+        _raise_cause(told, CAUSES)
+        if until is None and any(kind == "lost" for kind, _ in told.values()):
+            until = time.monotonic() + GRACE
+    _raise_cause(told, {"lost": LostRank})
+    return [told[rank][1] for rank in range(len(watched))]
 
 
-def _read(pipe: Connection, process: BaseProcess) -> tuple[str, Any]:
+def _read(pipe: Connection, name: str, process: BaseProcess) -> tuple[str, Any]:
     """Read what a process tells; a pipe that ends without a word is a process that has died."""
     try:
         return pickle.loads(pipe.recv_bytes())
-    except EOFError:
+    except (EOFError, OSError):
         process.join(GRACE)
-        return "lost", "a process has stopped without a word"
+        code = process.exitcode
+        return "dead", f"{name} has stopped, exit code {code}; the others were stopped too"
 
 
-def _find_dead(processes: Sequence[BaseProcess]) -> str:
-    """Name the process that has died by itself, if there is one."""
-    until, dead = time.monotonic() + GRACE, []
-    while not dead and time.monotonic() < until:
-        time.sleep(0.02)
-        dead = [rank for rank, one in enumerate(processes) if one.exitcode not in (None, 0)]
-    if not dead:
-        return ""
-    return (
-        f"rank {dead[0]} of {len(processes)} has stopped, exit code "
-        f"{processes[dead[0]].exitcode}; the others were stopped too"
-    )
+def _raise_cause(told: dict[int, tuple[str, Any]], causes: dict[str, type[Exception]]) -> None:
+    """Raise what a process has told, if it is one of these causes, the first of them first."""
+    found = [(kind, rank) for kind in causes for rank in told if told[rank][0] == kind]
+    for kind, rank in found[:1]:
+        word = told[rank][1]
+        raise causes[kind](f"rank {rank} stopped with {word}" if kind == "failed" else word)
 
 
 def _stop(processes) -> None:

@@ -1,5 +1,6 @@
 """One sequence over several processes: each scans its own piece, and one state is passed on."""
 
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from mamba_edu._checks import check_counts, check_flags, check_interval
 from mamba_edu.scan.dispatch import selective_scan
 
 START = timedelta(seconds=120)  # importing torch on a busy machine takes its time
+SENT = (torch.float64, torch.float32, torch.float16, torch.int64, torch.int32, torch.int8)
+SENT += (torch.uint8, torch.bool)
+MOST_AXES = 8
 
 
 class LostRank(ConnectionError):
@@ -45,7 +49,10 @@ def join_ranks(rank: int, n_ranks: int, meeting: str | Path, timeout: float = 60
     try:
         store.set(f"here{rank}", "")
         store.wait([f"here{other}" for other in range(n_ranks)], START)
-        return dist.ProcessGroupGloo(store, rank, n_ranks, timedelta(seconds=timeout))
+        group = dist.ProcessGroupGloo(store, rank, n_ranks, timedelta(seconds=timeout))
+        store.set(f"joined{rank}", "")  # nobody leaves while others still greet
+        store.wait([f"joined{other}" for other in range(n_ranks)], START)
+        return group
     except RuntimeError as error:
         raise LostRank(
             f"rank {rank} must meet all of {n_ranks} ranks; they did not come: {error}"
@@ -53,13 +60,16 @@ def join_ranks(rank: int, n_ranks: int, meeting: str | Path, timeout: float = 60
 
 
 def send_tensors(group: Any, to: int, *tensors: Tensor) -> None:
-    """Send tensors to another process.
+    """Send tensors to another process; each is told of before it comes.
 
     Raises:
         LostRank: if it has stopped, or takes them too late.
+        ValueError: if a tensor is of a type that is not sent, or has too many axes.
     """
-    for tag, tensor in enumerate(tensors):
-        _wait(group, "send", to, tag, tensor.detach().contiguous())
+    headers = [_describe(tensor) for tensor in tensors]
+    for number, (header, tensor) in enumerate(zip(headers, tensors, strict=True)):
+        _wait(group, "send", to, 2 * number, header, tensor)
+        _wait(group, "send", to, 2 * number + 1, tensor.detach().contiguous(), tensor)
 
 
 def receive_tensors(group: Any, source: int, *like: Tensor) -> list[Tensor]:
@@ -72,13 +82,23 @@ def receive_tensors(group: Any, source: int, *like: Tensor) -> list[Tensor]:
 
     Raises:
         LostRank: if it has stopped, or sends nothing for as long as the group allows.
+        ValueError: if what it sends is of another shape or type.
     """
     received = [torch.empty_like(tensor).contiguous() for tensor in like]
-    for tag, tensor in enumerate(received):
-        _wait(group, "recv", source, tag, tensor)
+    for number, tensor in enumerate(received):
+        wanted = _describe(tensor)
+        told = torch.zeros_like(wanted)
+        _wait(group, "recv", source, 2 * number, told, tensor)
+        if not torch.equal(told, wanted):
+            raise ValueError(
+                f"rank {source} must send {_read_header(wanted)}, says rank {group.rank()}; it "
+                f"sends {_read_header(told)}"
+            )
+        _wait(group, "recv", source, 2 * number + 1, tensor, tensor)
     return received
 
 
+@torch.no_grad()
 def scan_ranks(
     group: Any,
     x: Float[Tensor, "batch length d_inner"],
@@ -99,7 +119,7 @@ def scan_ranks(
 
     When the state comes, a product and a sum are all that the next one has to wait for. What the
     state adds to the outputs is a second scan, of an input of 0. With wait=True no process begins
-    before the one ahead has ended: half the work, and never two at a time.
+    before the one ahead has ended: half the work, and never two at a time. No gradients.
 
     Args:
         group: as join_ranks makes it.
@@ -131,13 +151,32 @@ def scan_ranks(
     return y + selective_scan(torch.zeros_like(x), delta, A, B, C, None, gate, start), end
 
 
-def _wait(group: Any, verb: str, other: int, tag: int, tensor: Tensor) -> None:
-    """Wait until a tensor is sent or received."""
+def _describe(tensor: Tensor) -> Tensor:
+    """Tell a tensor's type and shape in as many whole numbers for every tensor."""
+    if tensor.dtype not in SENT or tensor.ndim > MOST_AXES:
+        words = ", ".join(str(dtype).removeprefix("torch.") for dtype in SENT)
+        raise ValueError(
+            f"tensors must be {words}, of at most {MOST_AXES} axes, to be sent; one is "
+            f"{tensor.dtype} of {tensor.ndim} axes"
+        )
+    rest = [0] * (MOST_AXES - tensor.ndim)
+    return torch.tensor([SENT.index(tensor.dtype), tensor.ndim, *tensor.shape, *rest])
+
+
+def _read_header(header: Tensor) -> str:
+    """Say in words what _describe tells."""
+    dtype, n_axes, *shape = header.tolist()
+    return f"{SENT[dtype]} of shape {tuple(shape[:n_axes])}"
+
+
+def _wait(group: Any, verb: str, other: int, tag: int, part: Tensor, tensor: Tensor) -> None:
+    """Wait until part of what a tensor needs is sent or received."""
     try:
-        getattr(group, verb)([tensor], other, tag).wait()
+        getattr(group, verb)([part], other, tag).wait()
     except RuntimeError as error:
         does = "take" if verb == "send" else "send"
+        reason = re.sub(r"^\[[^\]]*\]\s*", "", str(error)).split(". This")[0]
         raise LostRank(
             f"rank {other} must {does} a tensor of shape {tuple(tensor.shape)} in time; it has "
-            f"stopped or is silent, says rank {group.rank()}: {str(error).split(']')[-1].strip()}"
+            f"stopped or is silent, says rank {group.rank()}: {reason}"
         ) from None

@@ -88,6 +88,7 @@ class _Stacked(nn.Module):
     def __init__(self, own: Rule):
         super().__init__()
         self.own, self.rules = own, []
+        self.register_load_state_dict_pre_hook(_name_inside)
 
     def forward(self, delta_raw: Tensor) -> Tensor:
         """Compute the steps: the own rule first, then the others in order."""
@@ -95,6 +96,17 @@ class _Stacked(nn.Module):
         for [rule] in self.rules:
             delta = _obey(rule, delta)
         return delta
+
+    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """List what the own rule holds, by the names that it has when it stands alone."""
+        holder = self.own if isinstance(self.own, nn.Module) else super()
+        return holder.state_dict(*args, **kwargs)
+
+
+def _name_inside(stacked: _Stacked, state_dict: dict[str, Any], prefix: str, *_: object) -> None:
+    """Let the own rule load what is named as if it stood alone."""
+    for name in [name for name in state_dict if name.startswith(prefix)]:
+        state_dict[f"{prefix}own.{name.removeprefix(prefix)}"] = state_dict.pop(name)
 
 
 def _put_on_ours(block: nn.Module, rule: Rule) -> Callable[[], None]:
@@ -141,7 +153,9 @@ class _Meet(TorchFunctionMode):
 def _put_on_theirs(block: nn.Module, rule: Rule) -> Callable[[], None]:
     """Let the block's forward run with the rule, and say how to take it off again."""
     if not hasattr(block.forward, "step_rules"):
+        before = vars(block).get("forward")  # set on this block alone, by somebody else
         block.forward = _run_ruled(block.forward, [])
+        block.forward.before = before
     ruled, entry = block.forward, [rule]
     ruled.step_rules.append(entry)
 
@@ -149,6 +163,7 @@ def _put_on_theirs(block: nn.Module, rule: Rule) -> Callable[[], None]:
         ruled.step_rules[:] = [each for each in ruled.step_rules if each is not entry]
         if not ruled.step_rules and vars(block).get("forward") is ruled:
             del block.forward
+            vars(block).update({} if ruled.before is None else {"forward": ruled.before})
 
     return take_off
 

@@ -1,5 +1,6 @@
 """An exact zero that is learned late: first what to remember, then to hold it for good."""
 
+import itertools
 import math
 from collections.abc import Callable
 
@@ -7,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from mamba_edu._checks import check_interval
+from mamba_edu._checks import check_counts, check_interval
 from mamba_edu.steps.rules import softplus_step
 
 RAMP = (0.5, 0.8)  # shares of the training between which the width grows
@@ -56,11 +57,17 @@ class LateZero(nn.Module):
         Args:
             sample: a task, called once a step.
             steps: how many there will be; after them the share is 1.
+
+        Raises:
+            TypeError: if the steps are no int.
+            ValueError: if there is none.
         """
+        check_counts(1, steps=steps)
         self.share.zero_()
+        drawn = itertools.count(1)
 
         def draw(*asked: object) -> object:
-            self.share.add_(1 / steps).clamp_(max=1)
+            self.share.fill_(min(1, next(drawn) / steps))
             return sample(*asked)
 
         return draw
