@@ -29,6 +29,10 @@ DESIGNS = {  # label -> the table, and what stands behind the task in its settin
     "CLS, slowed": ("star", "cls_last, softplus, slowed"),
     "CLS, dead zone": ("star", "cls_last, dead_zone, as trained"),
 }
+CAPTION = (
+    "**Look at** your one dot, and compare it with the dots of the rows below, the best of them "
+    "first: another seed could lie as far away as they lie from each other."
+)
 ALT = "The reader's own design above those that ship, a row each, a dot for each seed."
 
 
@@ -91,13 +95,14 @@ def enter_contest(
 def show_place(entry: Entry) -> None:
     """Draw an entry above the designs that ship, the best of them first, at 2,048 tokens.
 
-    The words below the picture are the same for every entry: no two machines train alike.
+    Caption and words are the same for every entry: no two machines train alike.
     """
     shipped = sorted(list_designs(entry.task, LENGTH), key=lambda row: -sum(row[1]) / len(row[1]))
     fig = draw_dots(
         [("", [(f"> {entry.name}", [entry.far]), *shipped])],
-        f"{entry.task}: yours, and those that ship, the best first",
+        f"{entry.task}: yours above, then those that ship",
         f"right among {LENGTH:,} tokens",
     )
     data = {"image/png": base64.b64encode(to_png(fig)).decode(), "text/plain": ALT}
     display(data, metadata={"image/png": {"width": 640, "alt": ALT}}, raw=True)
+    display({"text/markdown": CAPTION, "text/plain": CAPTION}, raw=True)

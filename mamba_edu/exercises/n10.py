@@ -108,6 +108,7 @@ TELL_OVERFLOW = Exercise(
         "a quarter turn that doubles": {
             "A": torch.tensor([[0.0, -2.0], [2.0, 0.0]], dtype=torch.float64)
         },
+        "the identity, whose eigenvalues are 1": {"A": torch.eye(2, dtype=torch.float64)},
     },
     mistakes=(
         Mistake(

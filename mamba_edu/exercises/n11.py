@@ -26,8 +26,8 @@ SMALLEST_TAU = Question(
     "nothing at 128 tokens. For which task must it be the smallest?",
     choices=("needle: one token counts", "order: two tokens count", "majority: many votes count"),
     answer=answers.answer_smallest_tau,
-    surprised="a vote is written with a small step, since each must count as much as the rest: "
-    "stop small steps, and you stop the votes.",
+    surprised="our reading: a vote is written with a small step, since each must count as much "
+    "as the rest: stop small steps, and you stop the votes.",
 )
 
 
@@ -67,8 +67,8 @@ ONE_FOR_ALL = Question(
         "neither",
     ),
     answer=answers.answer_one_design,
-    surprised="attention picks and counts among all outputs, and a clock that stands still keeps "
-    "what no output alone says; CLS has only the state, which cannot do both.",
+    surprised="attention counts among outputs, a stopped clock keeps what no output says. This "
+    "holds on average: one seed is lower, and at 32,768 the mean falls too.",
 )
 
 
