@@ -134,6 +134,12 @@ def test_lengths_too_short_for_a_task_give_way_to_its_shortest():
     assert readouts.fit_lengths((16, 32, 64), 40) == (40, 64)
 
 
+def test_a_setting_is_named_by_all_that_is_different():
+    assert (
+        grids.name_setting("order", "max", "no SSM", "4 layers") == "order, max, no SSM, 4 layers"
+    )
+
+
 def test_every_setting_starts_and_its_name_says_what_it_is():
     settings = grids.list_settings() | grids.list_scales() | grids.list_hard()
     parts = (grids.READOUT_GRID, grids.SCALE_GRID, grids.HARD_GRID)
