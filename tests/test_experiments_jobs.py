@@ -17,7 +17,8 @@ def tables(monkeypatch):
     ]
     for row in runs:
         row |= {"right_8192": 0, "n_8192": 0} if "n_8192" not in row else {}
-    star = {"setting": "needle, attention, dead_zone", "seed": 0, "kept_snapped": 0.5}
+    star = {"setting": "needle, attention, dead_zone", "seed": 0}
+    star |= {"kept": 0.25, "kept_snapped": 0.5}
     star |= {"right_8192": 0, "n_8192": 8, "snapped_8192": 7, "n_snapped_8192": 8}
     found = {"readouts": runs, "hard_tasks": [], "star": [star]}
     monkeypatch.setattr(jobs, "load_results", found.get)

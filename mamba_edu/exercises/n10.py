@@ -125,10 +125,9 @@ TELL_OVERFLOW = Exercise(
             "a complex eigenvalue grows by its size, .abs(), not by its real part.",
         ),
         Mistake(
-            lambda A: (
-                math.log(torch.finfo(torch.float32).max)
-                / math.log(torch.linalg.eigvals(A).abs().max())
-            ),
+            lambda A: (  # of tensors: what neither grows nor shrinks is no division by 0
+                math.log(torch.finfo(torch.float32).max) / torch.linalg.eigvals(A).abs().max().log()
+            ).item(),
             "what shrinks at each step never overflows; a negative number of tokens is no answer.",
         ),
     ),
